@@ -1,0 +1,59 @@
+# Works with GNU make 3.81 (macOS) and newer. `make` alone lists the targets.
+
+PYTHON ?= python3
+ARGS ?=
+
+ifeq ($(OS),Windows_NT)
+BIN := .venv/Scripts
+else
+BIN := .venv/bin
+endif
+
+# Programs are started as `python -m ...`: that works wherever .venv lies, in any shell.
+PY := $(BIN)/python
+SETUP := $(PYTHON) packaging/make_venv.py
+
+# The targets share .venv, so two of them must not set it up at the same time.
+.NOTPARALLEL:
+.PHONY: help run test demo lint format bench clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' Makefile
+	@echo
+	@echo '  ARGS="..."        more arguments for the program that the target starts'
+	@echo '  PYTHON=python3.12 the Python to make .venv with'
+	@echo '  CMAKE_ARGS="..."  how to build llama.cpp, such as -DGGML_CUDA=on'
+
+run: ## set .venv up and start gemma-local: ARGS="--model FILE"
+	@$(SETUP)
+	@$(BIN)/gemma-local $(ARGS)
+
+test: ## set .venv up and run the tests
+	@$(SETUP) test
+	$(PY) -m pytest $(ARGS)
+
+demo: ## fetch a small model (94 MiB) and ask it a question
+	@$(SETUP)
+	@model=$$($(PY) packaging/demo.py) && \
+	$(BIN)/gemma-local --model "$$model" -p "What is gravity?" --stats $(ARGS)
+
+lint: ## check style, types and which module imports which
+	@$(SETUP) lint test
+	$(PY) -m ruff check
+	$(PY) -m ruff format --check
+	$(PY) packaging/typecheck.py
+	PYTHONPATH=.venv/typing $(BIN)/lint-imports
+
+format: ## put the sources into the form that lint wants
+	@$(SETUP) lint test
+	$(PY) -m ruff check --fix
+	$(PY) -m ruff format
+
+bench: ## measure a pair with and without drafting: ARGS="--model FILE"
+	@$(SETUP)
+	@$(BIN)/gemma-local bench $(ARGS)
+
+clean: ## remove what builds and checks leave behind; .venv stays
+	rm -rf build dist gemma_local.egg-info
+	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	find app engine models packaging tests -type d -name __pycache__ -prune -exec rm -rf {} +

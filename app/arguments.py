@@ -1,0 +1,239 @@
+"""The command line's grammar: options, their ranges and the help text.
+
+Nothing here may import more than argparse and constants: ``gemma-local --help`` goes through it.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Never
+
+from gemma_local.app.argument_values import (
+    draft_length,
+    draft_lengths,
+    kinds,
+    one_of,
+    real,
+    some_text,
+    whole,
+)
+from gemma_local.app.bench_prompts import KINDS
+from gemma_local.app.errors import UsageError
+from gemma_local.app.exit_codes import ExitCode
+from gemma_local.app.options import AnswerOptions, BenchOptions, VerifyOptions
+from gemma_local.engine.messages import DRAFT_MAX
+
+COMMANDS: Final = {
+    "bench": "measure decode and prefill speed at each draft length",
+    "verify": "check that drafting changes nothing on this machine",
+}
+"""Commands by name, with what they do. The command line's first word decides."""
+
+EXAMPLES: Final = """\
+examples:
+  gemma-local --model gemma.gguf
+  gemma-local --model gemma.gguf -p "Explain this error" < build.log
+  git diff | gemma-local --model gemma.gguf -p "Write a commit message" --temperature 0
+  gemma-local --model gemma.gguf -p "Name three rivers" --output json
+"""
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser that raises UsageError, in one sentence, instead of ending the process."""
+
+    def __init__(self, prog: str, description: str, epilog: str = "") -> None:
+        super().__init__(
+            prog=prog,
+            description=description,
+            epilog=epilog,
+            formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(
+                prog, max_help_position=30
+            ),
+            usage=f"{prog} [options]",
+            # An abbreviation that works today is ambiguous after the next release.
+            allow_abbrev=False,
+        )
+
+    def error(self, message: str) -> Never:
+        """Called by argparse for whatever it cannot make sense of."""
+        raise UsageError(f"{message.removeprefix('argument ')} (see {self.prog} --help)")
+
+
+class _Version(argparse.Action):
+    """``--version``; looks the version up only when it is asked for."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, **more: Any) -> None:
+        super().__init__(option_strings, argparse.SUPPRESS, nargs=0, help=more.get("help"))
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            print(f"gemma-local {version('gemma-local')}")
+        except PackageNotFoundError:
+            print("gemma-local, not installed")
+        parser.exit()
+
+
+def parse_answer(arguments: Sequence[str]) -> AnswerOptions:
+    """Options of ``gemma-local`` without a command. Raises UsageError."""
+    parser = _answer_parser()
+    options = AnswerOptions()
+    _, rest = parser.parse_known_args(arguments, options)
+    if rest and rest[0] in COMMANDS:
+        parser.error(f"{rest[0]} must come first: gemma-local {rest[0]} [options]")
+    if rest and not rest[0].startswith("-"):
+        parser.error(f"{rest[0]!r} is not an option; give the prompt with -p")
+    _refuse(parser, rest)
+    if options.drafter == "none" and options.draft:
+        parser.error("--draft needs a drafter; leave --drafter none out, or give --draft off")
+    return options
+
+
+def parse_bench(arguments: Sequence[str]) -> BenchOptions:
+    """Options of ``gemma-local bench``. Raises UsageError."""
+    parser, options = _bench_parser(), BenchOptions()
+    _refuse(parser, parser.parse_known_args(arguments, options)[1])
+    if options.kinds and options.raw_tokens:
+        parser.error("--kinds and --raw-tokens exclude each other; give one of them")
+    return options
+
+
+def parse_verify(arguments: Sequence[str]) -> VerifyOptions:
+    """Options of ``gemma-local verify``. Raises UsageError."""
+    parser, options = _verify_parser(), VerifyOptions()
+    _refuse(parser, parser.parse_known_args(arguments, options)[1])
+    return options
+
+
+def _refuse(parser: Parser, rest: Sequence[str]) -> None:
+    if rest:
+        parser.error(f"there is no option {rest[0]!r}")
+
+
+def _answer_parser() -> Parser:
+    commands = "\n".join(f"  {name:9}{what}" for name, what in COMMANDS.items())
+    codes = "\n".join(f"  {code.value:<9}{code.meaning}" for code in ExitCode)
+    parser = Parser(
+        "gemma-local",
+        "Runs Gemma 4, or another GGUF chat model, on this machine. With a prompt it answers and "
+        "ends;\nwithout one it opens a chat.",
+        f"commands (gemma-local COMMAND --help):\n{commands}\n\n{EXAMPLES}\nexit status:\n{codes}",
+    )
+    parser.add_argument("--version", action=_Version, help="show the version and end")
+
+    add = parser.add_argument_group("prompt and answer").add_argument
+    add("-p", "--prompt", metavar="TEXT", help="answer this; standard input is added to it")
+    add("--system", metavar="TEXT", help="instructions to the model, before the conversation")
+    add("--raw", action="store_true", help="continue the prompt as it stands, without a template")
+    add(
+        "--output",
+        metavar="FORMAT",
+        type=one_of("text", "json", "stream-json"),
+        help="text (default), json (one object at the end) or stream-json (an object a line)",
+    )
+    add("--max-tokens", metavar="N", type=whole(1, 1 << 20), help="stop after this many tokens")
+    add(
+        "--stop",
+        metavar="TEXT",
+        type=some_text,
+        action="append",
+        help="stop before this text; may be given several times",
+    )
+    add("--stats", action="store_true", help="show speed and acceptance on standard error")
+
+    _add_pair_options(parser)
+    add = parser.add_argument_group("drafting").add_argument
+    add(
+        "--draft",
+        metavar="N",
+        type=draft_length,
+        help=f"tokens to draft: auto (default), off, or 0 to {DRAFT_MAX}",
+    )
+    _add_exact(add)
+    add(
+        "--lenience",
+        metavar="X",
+        type=real(0, 1),
+        help="also accept drafted tokens that are at least (1 - X) times as likely as the best "
+        "one: faster, but no longer the model's own text (default 0)",
+    )
+
+    add = parser.add_argument_group("sampling (the defaults are the model's)").add_argument
+    add("--temperature", metavar="X", type=real(0, 10), help="0: always the likeliest token")
+    add("--top-k", metavar="N", type=whole(0, 1 << 20), help="only the N likeliest, 0 for all")
+    add(
+        "--top-p",
+        metavar="X",
+        type=real(0, 1, above=True),
+        help="only the likeliest that share this much, 1 for all",
+    )
+    add("--min-p", metavar="X", type=real(0, 1), help="only this likely beside the likeliest")
+    add("--seed", metavar="N", type=whole(0, (1 << 63) - 1), help="the same seed, the same text")
+    add("--repeat-penalty", metavar="X", type=real(0, 10, above=True), help="1 is off")
+    add("--frequency-penalty", metavar="X", type=real(-2, 2), help="0 is off")
+    add("--presence-penalty", metavar="X", type=real(-2, 2), help="0 is off")
+    return parser
+
+
+def _bench_parser() -> Parser:
+    parser = Parser(
+        "gemma-local bench",
+        "Measures a pair: plain decoding, each draft length and the automatic one, interleaved.",
+    )
+    _add_pair_options(parser)
+    add = parser.add_argument_group("measuring").add_argument
+    add("--draft", metavar="N,N", type=draft_lengths, help="draft lengths (default 1,2,3,4,6,8)")
+    add("--kinds", metavar="KIND,...", type=kinds, help=f"of {', '.join(KINDS)} (default all)")
+    add("--tokens", metavar="N", type=whole(2, 1 << 16), help="tokens to decode a run (default 64)")
+    add("--repeat", metavar="N", type=whole(1, 1000), help="runs of each kind and arm (default 3)")
+    add(
+        "--raw-tokens",
+        metavar="N",
+        type=whole(1, 1 << 20),
+        help="N random tokens as the prompt, in place of the built-in ones",
+    )
+    _add_exact(add)
+    add("--json", action="store_true", help="print one JSON object in place of the table")
+    return parser
+
+
+def _verify_parser() -> Parser:
+    parser = Parser(
+        "gemma-local verify",
+        "Decodes prompts plain and with drafting, in the default and in the exact mode, and "
+        "compares\ntexts and logits. A combination that passes may be called exact from then on.",
+        f"exit status {ExitCode.DIFFERENT.value}: something differs in exact mode",
+    )
+    _add_pair_options(parser)
+    add = parser.add_argument_group("comparing").add_argument
+    add("--draft", metavar="N,N", type=draft_lengths, help="draft lengths (default 2,3,4,6)")
+    add("--tokens", metavar="N", type=whole(2, 1 << 16), help="tokens a prompt (default 64)")
+    add("--prompts", metavar="FILE", help="own prompts, with an empty line between them")
+    add("--raw", action="store_true", help="take the prompts as they stand, without a template")
+    add("--json", action="store_true", help="print one JSON object in place of the table")
+    return parser
+
+
+def _add_pair_options(parser: Parser) -> None:
+    add = parser.add_argument_group("model").add_argument
+    add("--model", metavar="FILE", type=some_text, help="a GGUF file; or set GEMMA_LOCAL_MODEL")
+    add(
+        "--drafter",
+        metavar="FILE",
+        type=some_text,
+        help="its MTP drafter: auto (default, the one beside it), none, or a file",
+    )
+    add("--ctx", metavar="N", type=whole(16, 1 << 20), help="context length in tokens")
+    add("--threads", metavar="N", type=whole(1, 1024), help="threads to compute with")
+    add("--gpu-layers", metavar="N", type=whole(-1, 1024), help="layers on the GPU, -1 for all")
+
+
+def _add_exact(add: Callable[..., Any]) -> None:
+    add(
+        "--exact",
+        metavar="WHEN",
+        type=one_of("auto", "on", "off"),
+        help="settings under which drafting changes no bit: auto (default), on or off",
+    )

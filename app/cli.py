@@ -1,0 +1,120 @@
+"""The command ``gemma-local``: finds out what is asked for, and hands over.
+
+Everything that costs time is imported where it is needed: ``--help`` loads none of it, and neither
+-p nor pipes ever load what draws screens.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+from gemma_local.app import arguments
+from gemma_local.app.errors import UsageError
+from gemma_local.app.exit_codes import ExitCode, exit_code_of
+from gemma_local.app.terminal import note, prepare_streams
+from gemma_local.models.errors import GemmaLocalError
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run ``gemma-local`` with these arguments, those of the process by default."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    prepare_streams()
+    try:
+        try:
+            code = _run(words)
+        except SystemExit as end:
+            # --help and --version.
+            code = int(end.code or 0)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        # The reader has seen enough (`| head -1`).
+        _close_output()
+        return ExitCode.OK
+    except KeyboardInterrupt:
+        return ExitCode.INTERRUPTED
+    except GemmaLocalError as error:
+        return _complain(str(error), exit_code_of(error), words)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the person gets a sentence
+        return _complain(_log_unexpected(error), ExitCode.FAILED, words)
+
+
+def _run(words: list[str]) -> int:
+    match words:
+        case ["bench", *rest]:
+            options = arguments.parse_bench(rest)
+            from gemma_local.app import bench
+
+            return bench.run(options)
+        case ["verify", *rest]:
+            choices = arguments.parse_verify(rest)
+            from gemma_local.app import verify
+
+            return verify.run(choices)
+        case _:
+            return _answer_or_chat(words)
+
+
+def _answer_or_chat(words: list[str]) -> int:
+    options = arguments.parse_answer(words)
+    has_input = sys.stdin is not None and not sys.stdin.isatty()
+    if options.prompt is not None or has_input:
+        from gemma_local.app import one_shot
+
+        return one_shot.run(options)
+    if options.output != "text" or options.raw:
+        what = "--raw" if options.raw else f"--output {options.output}"
+        raise UsageError(f"{what} needs a prompt: give one with -p or on standard input")
+    from gemma_local.app import chat
+
+    return chat.run(options)
+
+
+def _complain(sentence: str, code: ExitCode, words: list[str]) -> ExitCode:
+    """Report an error the way the person, or the program that started us, asked for."""
+    note(sentence)
+    form = _output_form(words)
+    if form != "text":
+        from gemma_local.app.output import write_json
+
+        kind = {"type": "error"} if form == "stream-json" else {}
+        try:
+            write_json({**kind, "error": sentence, "exit_code": int(code)})
+        except BrokenPipeError:
+            _close_output()
+    return code
+
+
+def _output_form(words: list[str]) -> str:
+    """What form of output was asked for; looked up by hand, as the error may be in the options."""
+    if words[:1] in (["bench"], ["verify"]):
+        return "json" if "--json" in words else "text"
+    for word, value in zip(words, [*words[1:], ""], strict=True):
+        form = value if word == "--output" else word.removeprefix("--output=")
+        if form in ("json", "stream-json"):
+            return form
+    return "text"
+
+
+def _close_output() -> None:
+    """Let what is still buffered go nowhere, so that the end of the process does not complain."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _log_unexpected(error: Exception) -> str:
+    from gemma_local.app import folders
+
+    try:
+        path = folders.log_path()
+        with path.open("a", encoding="utf-8") as log:
+            traceback.print_exception(error, file=log)
+    except OSError:
+        return f"something unexpected went wrong ({error!r})"
+    return f"something unexpected went wrong ({error!r}); the details are in {path}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

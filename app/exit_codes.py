@@ -1,0 +1,56 @@
+"""What the exit status of ``gemma-local`` says. Scripts rely on these numbers: they stay."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from gemma_local.app.errors import NoModel, UsageError
+from gemma_local.models.errors import BadModelFile, BadPair
+
+
+class ExitCode(IntEnum):
+    """Every status that ``gemma-local`` ends with."""
+
+    OK = 0
+    FAILED = 1
+    USAGE = 2
+    NO_MODEL = 3
+    ENGINE_DIED = 4
+    DIFFERENT = 5
+    ABNORMAL_END = 6
+    INTERRUPTED = 130
+
+    @property
+    def meaning(self) -> str:
+        """A few words for the help text."""
+        return _MEANINGS[self]
+
+
+_MEANINGS = {
+    ExitCode.OK: "all went well",
+    ExitCode.FAILED: "the engine could not do what was asked",
+    ExitCode.USAGE: "an option or the prompt is not usable",
+    ExitCode.NO_MODEL: "no model was given, or the model or drafter is not usable",
+    ExitCode.ENGINE_DIED: "the engine's process ended and could not be restarted",
+    ExitCode.DIFFERENT: "verify: drafting changed something in exact mode",
+    ExitCode.ABNORMAL_END: "the answer ended in a loop or in numbers that are none",
+    ExitCode.INTERRUPTED: "Ctrl-C",
+}
+
+
+def exit_code_of(error: BaseException) -> ExitCode:
+    """The status to end with after an error."""
+    # Here: it is only needed once something went wrong, and the help text must start fast.
+    from gemma_local.engine.client import EngineDied
+
+    match error:
+        case UsageError():
+            return ExitCode.USAGE
+        case NoModel() | BadModelFile() | BadPair():
+            return ExitCode.NO_MODEL
+        case EngineDied():
+            return ExitCode.ENGINE_DIED
+        case KeyboardInterrupt():
+            return ExitCode.INTERRUPTED
+        case _:
+            return ExitCode.FAILED

@@ -1,0 +1,70 @@
+"""What a person chose on the command line. The field defaults are the defaults of the options."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(kw_only=True, slots=True)
+class PairOptions:
+    """Which pair to load and how; shared by every command that loads one.
+
+    ``drafter`` is "auto", "none" or a path; ``exact`` is "auto", "on" or "off". ``ctx`` 0 and
+    ``threads`` 0 leave the choice to the engine, ``gpu_layers`` -1 means all that fit.
+    """
+
+    model: str | None = None
+    drafter: str = "auto"
+    exact: str = "auto"
+    ctx: int = 0
+    threads: int = 0
+    gpu_layers: int = -1
+
+
+@dataclass(kw_only=True, slots=True)
+class AnswerOptions(PairOptions):
+    """Options of ``gemma-local`` itself: one answer, or a chat when there is no prompt.
+
+    ``draft`` None is "auto", 0 is "off". Sampling values that are None take the model's default.
+    """
+
+    prompt: str | None = None
+    system: str | None = None
+    raw: bool = False
+    output: str = "text"
+    stats: bool = False
+    draft: int | None = None
+    max_tokens: int = 0
+    stop: list[str] = field(default_factory=list)
+    seed: int | None = None
+    temperature: float | None = None
+    top_k: int | None = None
+    top_p: float | None = None
+    min_p: float | None = None
+    repeat_penalty: float = 1.0
+    frequency_penalty: float = 0.0
+    presence_penalty: float = 0.0
+    lenience: float = 0.0
+
+
+@dataclass(kw_only=True, slots=True)
+class BenchOptions(PairOptions):
+    """Options of ``gemma-local bench``. ``raw_tokens`` 0 means the built-in prompts."""
+
+    draft: tuple[int, ...] = (1, 2, 3, 4, 6, 8)
+    kinds: tuple[str, ...] = ()
+    tokens: int = 64
+    repeat: int = 3
+    raw_tokens: int = 0
+    json: bool = False
+
+
+@dataclass(kw_only=True, slots=True)
+class VerifyOptions(PairOptions):
+    """Options of ``gemma-local verify``, which runs both modes: ``exact`` has no effect there."""
+
+    draft: tuple[int, ...] = (2, 3, 4, 6)
+    prompts: str | None = None
+    raw: bool = False
+    tokens: int = 64
+    json: bool = False

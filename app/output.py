@@ -1,0 +1,152 @@
+"""The three forms in which one answer reaches standard output."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any, Protocol
+
+from gemma_local.app.launch import show_loading
+from gemma_local.app.report import measurements
+from gemma_local.app.terminal import note, printable, progress
+from gemma_local.engine.messages import Delta, Event, Loading, Prefill, Ready, Stats
+
+
+class Output(Protocol):
+    """Hears what happens while an answer is made."""
+
+    def event(self, event: Event) -> None:
+        """An event of the engine: Loading, Prefill, Delta or Stats."""
+
+    def ready(self, ready: Ready, pid: int | None) -> None:
+        """The pair is loaded into the process ``pid``."""
+
+    def restart(self, why: str) -> None:
+        """The engine died and is started again; the answer goes on where it was."""
+
+    def done(self, report: Mapping[str, object]) -> None:
+        """The answer is complete; ``report`` has the keys that ``app.report`` documents."""
+
+    def broken_off(self) -> None:
+        """The answer will not be complete; an error is about to be reported."""
+
+
+def output_for(form: str) -> Output:
+    """The output that ``--output FORM`` names."""
+    match form:
+        case "json":
+            return JsonOutput()
+        case "stream-json":
+            return StreamOutput()
+        case _:
+            return TextOutput()
+
+
+class TextOutput:
+    """The answer as it comes, and nothing else; progress goes to standard error."""
+
+    def __init__(self) -> None:
+        self._last = "\n"
+
+    def event(self, event: Event) -> None:
+        match event:
+            case Delta() if event.text:
+                progress.clear()
+                sys.stdout.write(printable(event.text, sys.stdout))
+                sys.stdout.flush()
+                self._last = event.text[-1]
+            case _:
+                _show_progress(event)
+
+    def ready(self, ready: Ready, pid: int | None) -> None:
+        progress.clear()
+
+    def restart(self, why: str) -> None:
+        if self._last != "\n" and sys.stderr.isatty():
+            sys.stderr.write("\n")
+        note(f"{why}; starting it again to finish the answer")
+
+    def done(self, report: Mapping[str, object]) -> None:
+        self.broken_off()
+
+    def broken_off(self) -> None:
+        progress.clear()
+        if self._last != "\n":
+            sys.stdout.write("\n")
+        sys.stdout.flush()
+
+
+class JsonOutput:
+    """One object at the end."""
+
+    def event(self, event: Event) -> None:
+        _show_progress(event)
+
+    def ready(self, ready: Ready, pid: int | None) -> None:
+        progress.clear()
+
+    def restart(self, why: str) -> None:
+        note(f"{why}; starting it again to finish the answer")
+
+    def done(self, report: Mapping[str, object]) -> None:
+        progress.clear()
+        write_json(report)
+
+    def broken_off(self) -> None:
+        progress.clear()
+
+
+class StreamOutput:
+    """One object a line, as things happen; ``type`` says what each is.
+
+    ``loading`` (stage, fraction), ``ready`` (facts about the pair; pid is the engine's process),
+    ``prefill`` (done, total, reused), ``delta`` (text, tokens, drafted), ``stats`` (measurements
+    so far), ``restart`` (reason; deltas go on, none comes twice), then ``done`` with all keys of
+    ``--output json``, or ``error`` (error, exit_code).
+    """
+
+    def event(self, event: Event) -> None:
+        match event:
+            case Loading():
+                write_json({"type": "loading", "stage": event.stage, "fraction": event.fraction})
+            case Prefill():
+                counts = {"done": event.done, "total": event.total, "reused": event.reused}
+                write_json({"type": "prefill", **counts})
+            case Delta():
+                tokens = {"tokens": list(event.tokens), "drafted": list(event.drafted)}
+                write_json({"type": "delta", "text": event.text, **tokens})
+            case Stats():
+                write_json({"type": "stats", **measurements(event.tally)})
+
+    def ready(self, ready: Ready, pid: int | None) -> None:
+        facts: dict[str, Any] = asdict(ready)
+        # Under another name: "exact" is the label, and only an answer can earn that.
+        facts["exact_mode"] = facts.pop("exact")
+        facts["model"] = facts.pop("target")
+        write_json({"type": "ready", "pid": pid, **facts})
+
+    def restart(self, why: str) -> None:
+        write_json({"type": "restart", "reason": why})
+        note(f"{why}; starting it again to finish the answer")
+
+    def done(self, report: Mapping[str, object]) -> None:
+        write_json({"type": "done", **report})
+
+    def broken_off(self) -> None:
+        pass
+
+
+def write_json(value: Mapping[str, object]) -> None:
+    """One object on a line of its own, at once."""
+    sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
+    sys.stdout.flush()
+
+
+def _show_progress(event: Event) -> None:
+    match event:
+        case Loading():
+            show_loading(event)
+        case Prefill() if event.done < event.total:
+            progress.show(f"reading the prompt: {event.done} of {event.total} tokens")

@@ -1,0 +1,111 @@
+"""What an answer cost and yielded, for programs (JSON keys) and for people (one line).
+
+The keys of ``--output json`` are documented here and stay as they are:
+
+``text``                 the answer
+``finish_reason``        "stop" (the model ended its turn), "stop_string", "length" (--max-tokens),
+                         "context" (no room left), "cancelled" (Ctrl-C), "loop", "nan"
+``prompt_tokens``        tokens of the prompt, of which ``reused_tokens`` were in the cache already
+                         and ``prefilled_tokens`` were computed
+``emitted_tokens``       tokens of the answer
+``load_seconds``         time to load the pair
+``prefill_seconds``      time to read the prompt, with the first token of the answer
+``decode_seconds``       time for all further tokens
+``tokens_per_second``    decode speed, prefill left out
+``drafted``              tokens that the drafter proposed, of which ``accepted`` were kept
+``acceptance``           accepted / drafted, null when nothing was drafted
+``drafted_by_position``  the same by place in the draft, the first token of all drafts first;
+``accepted_by_position`` as long as the longest draft
+``tokens_per_pass``      tokens that a pass of the target yielded on average, null without a pass
+``passes``               decode calls of the target after the prefill
+``draft_seconds``        part of decode_seconds spent drafting; ``verify_seconds`` the target's part
+``llama_seconds``        part of decode_seconds spent inside llama.cpp
+``seed``                 seed of the sampler, drawn if none was given
+``exact``                true only if exact mode was on, lenience was 0 and ``gemma-local verify``
+                         passed for this pair on this machine with these settings
+``lenience``             0 = every token is the target's own choice
+``model``, ``drafter``   paths of the files; drafter is null without one
+
+After a crash of the engine in mid-answer, counts and times are those of the attempt that finished.
+"""
+
+from __future__ import annotations
+
+from gemma_local.engine.messages import Done, Ready, Sampling, Tally
+
+_DIGITS = 6
+
+
+def measurements(tally: Tally) -> dict[str, object]:
+    """The keys that are counted or measured, in their documented order."""
+    acceptance, per_pass = tally.acceptance, tally.tokens_per_pass
+    return {
+        "prompt_tokens": tally.prompt_tokens,
+        "reused_tokens": tally.reused_tokens,
+        "prefilled_tokens": tally.prefilled_tokens,
+        "emitted_tokens": tally.emitted_tokens,
+        "prefill_seconds": round(tally.prefill_seconds, _DIGITS),
+        "decode_seconds": round(tally.decode_seconds, _DIGITS),
+        "tokens_per_second": round(tally.tokens_per_second, _DIGITS),
+        "drafted": tally.drafted,
+        "accepted": tally.accepted,
+        "acceptance": None if acceptance is None else round(acceptance, _DIGITS),
+        "drafted_by_position": list(tally.drafted_by_position),
+        "accepted_by_position": list(tally.accepted_by_position),
+        "tokens_per_pass": None if per_pass is None else round(per_pass, _DIGITS),
+        "passes": tally.passes,
+        "draft_seconds": round(tally.draft_seconds, _DIGITS),
+        "verify_seconds": round(tally.verify_seconds, _DIGITS),
+        "llama_seconds": round(tally.llama_seconds, _DIGITS),
+    }
+
+
+def answer_report(
+    text: str, done: Done, ready: Ready, sampling: Sampling, *, exact: bool
+) -> dict[str, object]:
+    """All keys of ``--output json``. ``exact``: the label is deserved."""
+    return {
+        "text": text,
+        "finish_reason": done.reason,
+        "load_seconds": round(ready.load_seconds, _DIGITS),
+        **measurements(done.tally),
+        "seed": sampling.seed,
+        "exact": exact,
+        "lenience": sampling.lenience,
+        "model": ready.target,
+        "drafter": ready.drafter,
+    }
+
+
+def speed_line(tally: Tally, label: str) -> str:
+    """One line for a person; ``label`` is what ``exactness_label`` gave."""
+    parts = [f"{tally.tokens_per_second:.1f} tokens/s"]
+    if tally.acceptance is not None and tally.tokens_per_pass is not None:
+        parts.append(f"acceptance {tally.acceptance:.0%} ({tally.accepted} of {tally.drafted})")
+        parts.append(f"{tally.tokens_per_pass:.2f} tokens per pass")
+    parts.append(f"{tally.emitted_tokens} tokens")
+    reused = f", {tally.reused_tokens} reused" if tally.reused_tokens else ""
+    parts.append(f"prompt {tally.prefilled_tokens} read in {tally.prefill_seconds:.1f} s{reused}")
+    if label:
+        parts.append(label)
+    return " · ".join(parts)
+
+
+def positions_line(tally: Tally) -> str:
+    """Acceptance by place in the draft, empty when nothing was drafted."""
+    if not tally.drafted:
+        return ""
+    pairs = zip(tally.accepted_by_position, tally.drafted_by_position, strict=True)
+    shares = "  ".join(
+        f"{place}: {accepted / drafted:.0%} of {drafted}"
+        for place, (accepted, drafted) in enumerate(pairs, start=1)
+        if drafted
+    )
+    return f"accepted by position  {shares}"
+
+
+def exactness_label(*, exact: bool, lenience: float) -> str:
+    """What may be said about the text next to a speed: exact, not exact, or nothing."""
+    if lenience > 0:
+        return f"not exact (lenience {lenience:g})"
+    return "exact" if exact else ""

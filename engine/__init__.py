@@ -1,0 +1,1 @@
+"""Tokens: processes, contexts, drafting, verifying, sampling, caching, measuring."""

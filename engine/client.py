@@ -1,0 +1,285 @@
+"""The engine as the rest of the program sees it: a process to start, requests in, events out.
+
+Importing this module is cheap: no llama.cpp, no numpy.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import uuid
+from collections.abc import Callable, Generator
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from gemma_local.engine.messages import (
+    Cancel,
+    Command,
+    Delta,
+    Done,
+    Event,
+    Failed,
+    Generate,
+    Load,
+    Loading,
+    Ready,
+    Shutdown,
+    Verified,
+    Verify,
+    decode,
+    encode,
+)
+from gemma_local.models.errors import GemmaLocalError
+
+_LOG_LIMIT: Final = 4 << 20
+
+
+class EngineFailed(GemmaLocalError):
+    """The engine could not do what was asked of it."""
+
+
+class EngineDied(EngineFailed):
+    """The engine's process ended by itself: a crash, a kill, or no memory."""
+
+
+class Engine:
+    """One engine process and the pair loaded in it.
+
+    Threads may generate and cancel at the same time. When the process dies, every open request
+    ends with ``Failed(died=True)``; ``restart`` then brings back the same pair, and a request can
+    go on where it was (``resume``).
+    """
+
+    def __init__(self, log_path: Path) -> None:
+        """``log_path``: where the engine's and llama.cpp's messages go."""
+        self.log_path = log_path
+        self.ready: Ready | None = None
+        self._load: Load | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._open: dict[str | None, queue.SimpleQueue[Event]] = {}
+        self._lock = threading.Lock()
+        self._writing = threading.Lock()
+
+    # ------------------------------------------------------------------------------ lifetime
+
+    def start(self, load: Load, on_loading: Callable[[Loading], None] | None = None) -> Ready:
+        """Start a process and load a pair into it; blocks until it is ready.
+
+        Raises EngineFailed with a sentence for the person, EngineDied if the process ended.
+        """
+        self.close()
+        self._load = load
+        events = self._listen(None)
+        self._spawn()
+        try:
+            self._send(load)
+            while True:
+                match event := events.get():
+                    case Loading() if on_loading is not None:
+                        on_loading(event)
+                    case Ready():
+                        self.ready = event
+                        return event
+                    case Failed():
+                        raise (EngineDied if event.died else EngineFailed)(event.message)
+        except BaseException:
+            self.close()
+            raise
+
+    def restart(self, on_loading: Callable[[Loading], None] | None = None) -> Ready:
+        """A new process with the pair that was loaded last."""
+        if self._load is None:
+            raise EngineFailed("no model was loaded yet")
+        return self.start(self._load, on_loading)
+
+    def close(self, timeout: float = 3.0) -> None:
+        """End the process: politely, then by force after ``timeout`` seconds."""
+        process, self._process, self.ready = self._process, None, None
+        if process is None:
+            return
+        with contextlib.suppress(OSError, ValueError):
+            assert process.stdin is not None
+            process.stdin.write(encode(Shutdown()))
+            process.stdin.close()
+        try:
+            process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def is_alive(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    @property
+    def pid(self) -> int | None:
+        """The engine's process id, None when none runs."""
+        return self._process.pid if self._process is not None else None
+
+    # ------------------------------------------------------------------------------ requests
+
+    def generate(self, request: Generate) -> Generator[Event]:
+        """Run a request; the last event is its Done or Failed.
+
+        Closing the iterator early cancels the request.
+        """
+        events = self._listen(request.id)
+        last: Event | None = None
+        try:
+            try:
+                self._send(request)
+            except EngineDied as error:
+                last = Failed(request.id, str(error), died=True)
+                yield last
+                return
+            while not isinstance(last, Done | Failed):
+                last = events.get()
+                yield last
+        finally:
+            self._forget(request.id)
+            if not isinstance(last, Done | Failed):
+                self.cancel(request.id)
+
+    def cancel(self, request: str) -> None:
+        """Stop a request; its Done arrives with what it produced."""
+        with contextlib.suppress(EngineDied):
+            self._send(Cancel(request))
+
+    def verify(self, request: Verify) -> Verified:
+        """Compare plain and drafted decoding of a prompt. Raises EngineFailed."""
+        events = self._listen(request.id)
+        try:
+            self._send(request)
+            while True:
+                match event := events.get():
+                    case Verified():
+                        return event
+                    case Failed():
+                        raise (EngineDied if event.died else EngineFailed)(event.message)
+        finally:
+            self._forget(request.id)
+
+    # ------------------------------------------------------------------------------- process
+
+    def _spawn(self) -> None:
+        self.log_path.parent.mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(OSError):
+            if self.log_path.stat().st_size > _LOG_LIMIT:
+                self.log_path.replace(self.log_path.with_suffix(".old.log"))
+        with self.log_path.open("ab") as log:
+            process = subprocess.Popen(
+                # -P: the person's working directory must not shadow our modules.
+                [sys.executable, "-P", "-m", "gemma_local.engine.host", str(self.log_path)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                env=engine_environment(),
+                # Ctrl-C in the terminal is for us to turn into a Cancel.
+                start_new_session=True,
+            )
+        self._process = process
+        threading.Thread(target=self._read, args=(process,), daemon=True).start()
+
+    def _send(self, command: Command) -> None:
+        process = self._process
+        if process is None or process.stdin is None:
+            raise EngineDied("the engine is not running; start it again")
+        try:
+            with self._writing:
+                process.stdin.write(encode(command))
+                process.stdin.flush()
+        except (OSError, ValueError):
+            raise EngineDied(self._obituary(process)) from None
+
+    def _read(self, process: subprocess.Popen[bytes]) -> None:
+        """Hand events to whoever waits for them, as fast as they come."""
+        assert process.stdout is not None
+        said_why = False
+        for line in process.stdout:
+            try:
+                event = decode(line)
+            except ValueError:
+                continue
+            if isinstance(event, Failed) and event.died:
+                said_why = True
+                self._fail_all(event.message)
+            else:
+                self._deliver(event)  # type: ignore[arg-type]
+        if not said_why and self._process is process:
+            self._fail_all(self._obituary(process))
+
+    def _deliver(self, event: Event) -> None:
+        with self._lock:
+            listener = self._open.get(getattr(event, "id", None))
+        if listener is not None:
+            listener.put(event)
+
+    def _fail_all(self, message: str) -> None:
+        with self._lock:
+            listeners = list(self._open.items())
+        for request, listener in listeners:
+            listener.put(Failed(request, message, died=True))
+
+    def _listen(self, request: str | None) -> queue.SimpleQueue[Event]:
+        events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+        with self._lock:
+            self._open[request] = events
+        return events
+
+    def _forget(self, request: str) -> None:
+        with self._lock:
+            self._open.pop(request, None)
+
+    def _obituary(self, process: subprocess.Popen[bytes]) -> str:
+        """Why a process ended, as far as its exit status tells."""
+        try:
+            status = process.wait(timeout=2.0)
+        except subprocess.TimeoutExpired:
+            return f"the engine stopped answering; its log is {self.log_path}"
+        if status < 0:
+            name = signal.Signals(-status).name
+            cause = {
+                "SIGKILL": "it was killed, often because memory ran out: try a smaller --ctx or a "
+                "smaller model",
+                "SIGABRT": "llama.cpp gave up on a failed check",
+                "SIGSEGV": "llama.cpp crashed",
+                "SIGILL": "this build of llama.cpp uses instructions that this processor lacks",
+            }.get(name, f"it received {name}")
+        else:
+            cause = f"it ended with status {status}"
+        return f"the engine died: {cause}; its log is {self.log_path}"
+
+
+def engine_environment() -> dict[str, str]:
+    """The environment of the engine's process. What the person set themselves stays."""
+    environment = dict(os.environ)
+    # Threads that spin at barriers bring everything to a crawl when another process wants a CPU.
+    # OpenMP reads this once, when it is loaded: it cannot be set later.
+    environment.setdefault("OMP_WAIT_POLICY", "passive")
+    # A failed assertion would otherwise start a debugger to print a backtrace.
+    environment.setdefault("GGML_NO_BACKTRACE", "1")
+    environment.setdefault("OPENBLAS_NUM_THREADS", "1")
+    return environment
+
+
+def new_id() -> str:
+    """A fresh id for a request."""
+    return uuid.uuid4().hex[:12]
+
+
+def resume(request: Generate, deltas: list[Delta]) -> Generate:
+    """The rest of a request of which these deltas arrived before the engine died."""
+    produced = tuple(token for delta in deltas for token in delta.tokens)
+    return replace(request, id=new_id(), produced=request.produced + produced)

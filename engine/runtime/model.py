@@ -1,0 +1,89 @@
+"""A loaded GGUF file: weights and vocabulary."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from gemma_local.engine.runtime.library import C, log, start
+from gemma_local.engine.runtime.vocabulary import Vocabulary
+from gemma_local.models.errors import BadModelFile
+
+
+class Model:
+    """Weights in memory. Free it with ``close`` after every context made from it is closed."""
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        gpu_layers: int = -1,
+        repack: bool = True,
+        progress: Callable[[float], None] | None = None,
+    ) -> None:
+        """Load ``path``; ``progress`` hears fractions from 0 to 1.
+
+        ``repack`` lets llama.cpp rearrange quantised matrices for this CPU: faster prefill, and a
+        different order of additions for batches of 4 rows and more. The memory map stays on: the
+        per-layer embedding table of E2B and E4B is read lazily through it.
+
+        Raises BadModelFile with llama.cpp's own last complaint when it refuses the file. Files
+        that would make it abort must have been refused before (``models.admission``).
+        """
+        start(log_file=log.file)
+        params = C.llama_model_default_params()
+        params.n_gpu_layers = gpu_layers
+        params.use_extra_bufts = repack
+
+        def report(fraction: float, _user_data: object) -> bool:
+            if progress is not None:
+                progress(fraction)
+            return True
+
+        self._progress = C.llama_progress_callback(report)
+        params.progress_callback = self._progress
+        pointer = C.llama_model_load_from_file(os.fsencode(path), params)
+        if not pointer:
+            raise BadModelFile(
+                f"llama.cpp cannot load {path}: {log.last_problem() or 'no reason given'}"
+            )
+        self.path = path
+        self.pointer = pointer
+        self.vocabulary = Vocabulary(C.llama_model_get_vocab(pointer))
+
+    def close(self) -> None:
+        if self.pointer:
+            C.llama_model_free(self.pointer)
+            self.pointer = None
+
+    @property
+    def n_embd(self) -> int:
+        """Width of the residual stream."""
+        return int(C.llama_model_n_embd(self.pointer))
+
+    @property
+    def n_embd_out(self) -> int:
+        """Width of the activations a drafter exchanges with its target."""
+        return int(C.llama_model_n_embd_out(self.pointer))
+
+    @property
+    def n_ctx_train(self) -> int:
+        """Context length that the model was trained for, in tokens."""
+        return int(C.llama_model_n_ctx_train(self.pointer))
+
+    @property
+    def n_swa(self) -> int:
+        """Sliding window in tokens, 0 without one."""
+        return int(C.llama_model_n_swa(self.pointer))
+
+    @property
+    def n_params(self) -> int:
+        return int(C.llama_model_n_params(self.pointer))
+
+    @property
+    def description(self) -> str:
+        buffer = ctypes.create_string_buffer(256)
+        C.llama_model_desc(self.pointer, buffer, 256)
+        return buffer.value.decode("utf-8", "replace")

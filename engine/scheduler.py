@@ -1,0 +1,218 @@
+"""Requests in, events out: which sequence does what in the next pass.
+
+One turn of the loop reads one slice of one prompt, then moves every decoding sequence on by a
+step. A free slot keeps its cache, and a new request takes the slot whose cache begins like its
+prompt.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Final
+
+from gemma_local.engine.decoder import Decoder
+from gemma_local.engine.encoding import Encoder
+from gemma_local.engine.messages import (
+    DRAFT_MAX,
+    Done,
+    Event,
+    Failed,
+    Generate,
+    Prefill,
+    Stats,
+    Tally,
+)
+from gemma_local.engine.output import Output
+from gemma_local.engine.runtime.context import DecodeFailed
+from gemma_local.engine.sampler import Sampler
+from gemma_local.engine.sequence import Sequence
+from gemma_local.models.errors import GemmaLocalError
+
+DELTA_SECONDS: Final = 0.04
+"""Time between two deltas of a request: often enough to look like typing, and cheap."""
+STATS_SECONDS: Final = 0.25
+
+
+class Scheduler:
+    """Runs requests on the slots of one pair."""
+
+    def __init__(
+        self, decoder: Decoder, *, send: Callable[[Event], None], default_draft: int, exact: bool
+    ) -> None:
+        """``default_draft`` is the draft length of requests that leave it open."""
+        self._decoder = decoder
+        self._send = send
+        self._default_draft = default_draft
+        self._exact = exact
+        self._encoder = Encoder(decoder.target.model.vocabulary)
+        self._waiting: deque[Generate] = deque()
+        self._running: dict[int, Sequence] = {}
+        self._cached: list[list[int]] = [[] for _ in range(decoder.target.options.sequences)]
+        self._sent_delta: dict[str, float] = {}
+        self._sent_stats: dict[str, float] = {}
+
+    @property
+    def is_idle(self) -> bool:
+        return not self._waiting and not self._running
+
+    def submit(self, request: Generate) -> None:
+        """Queue a request; its fate arrives as events."""
+        self._waiting.append(request)
+
+    def cancel(self, request: str) -> None:
+        """End a request now; what it produced is sent with its Done. Unknown ids are ignored."""
+        for waiting in list(self._waiting):
+            if waiting.id == request:
+                self._waiting.remove(waiting)
+                self._send(Done(request, "cancelled", Tally(), waiting.produced))
+        for sequence in self._running.values():
+            if sequence.request.id == request:
+                sequence.finish("cancelled")
+        self._retire()
+
+    def forget(self) -> None:
+        """Do not count on what the caches hold: somebody else used them."""
+        for slot, cached in enumerate(self._cached):
+            cached.clear()
+            self._decoder.target.truncate(slot, 0)
+
+    def turn(self) -> None:
+        """Do one slice of prefill and one step of decoding, as far as there is any to do.
+
+        Raises Aborted when a pass was stopped from outside; look at the commands, then go on.
+        """
+        self._admit()
+        running = [s for s in self._running.values() if not s.is_finished]
+        prefilling = next((s for s in running if s.to_prefill), None)
+        decoding = [s for s in running if not s.to_prefill]
+        if prefilling is not None:
+            self._guarded([prefilling], lambda: self._prefill(prefilling))
+        if decoding:
+            self._guarded(decoding, lambda: self._decoder.step(decoding))
+        self._report()
+        self._retire()
+
+    def _guarded(self, sequences: list[Sequence], work: Callable[[], None]) -> None:
+        try:
+            work()
+        except DecodeFailed as error:
+            for sequence in sequences:
+                self._send(Failed(sequence.request.id, str(error)))
+                self._release(sequence)
+
+    def _prefill(self, sequence: Sequence) -> None:
+        self._decoder.prefill(sequence)
+        meter = sequence.meter
+        total = sequence.prompt_length + len(sequence.request.produced)
+        self._send(Prefill(sequence.request.id, sequence.pos, total, meter.reused_tokens))
+
+    # ------------------------------------------------------------------------------ admission
+
+    def _admit(self) -> None:
+        while self._waiting and len(self._running) < len(self._cached):
+            request = self._waiting.popleft()
+            try:
+                sequence = self._start(request)
+            except GemmaLocalError as error:
+                self._send(Failed(request.id, str(error)))
+                continue
+            self._running[sequence.slot] = sequence
+            if sequence.tokens_left is not None and sequence.tokens_left <= 0:
+                sequence.finish("length")
+
+    def _start(self, request: Generate) -> Sequence:
+        prompt = self._encoder.ids(request.prompt)
+        context = self._decoder.target.options.context
+        known = len(prompt) + len(request.produced)
+        if not prompt:
+            raise GemmaLocalError("the prompt is empty; write something to answer")
+        if known >= context:
+            raise GemmaLocalError(
+                f"the prompt has {known} tokens and the context holds {context}; shorten the "
+                f"prompt or start with --ctx {_round_up(known + 512)}"
+            )
+        vocabulary = self._decoder.target.model.vocabulary
+        foreign = next((t for t in prompt if not 0 <= t < vocabulary.size), None)
+        if foreign is not None:
+            raise GemmaLocalError(f"the prompt contains token {foreign}, which does not exist")
+        slot, reused = self._best_slot([*prompt, *request.produced])
+        sampler = Sampler(
+            request.sampling, vocabulary.suppressed, prompt=[*prompt, *request.produced]
+        )
+        draft = self._default_draft if request.draft is None else request.draft
+        output = Output(
+            vocabulary, request.stop, request.produced, watch_loops=not request.ignore_end
+        )
+        sequence = Sequence(slot, request, prompt, sampler, output, min(draft, DRAFT_MAX))
+        self._decoder.target.truncate(slot, reused)
+        sequence.pos = sequence.meter.reused_tokens = reused
+        return sequence
+
+    def _best_slot(self, tokens: list[int]) -> tuple[int, int]:
+        """The free slot whose cache is of most use for ``tokens``, and how many it saves."""
+        free = [slot for slot in range(len(self._cached)) if slot not in self._running]
+        return max(((slot, self._reusable(slot, tokens)) for slot in free), key=lambda it: it[1])
+
+    def _reusable(self, slot: int, tokens: list[int]) -> int:
+        """How many tokens of a slot's cache can stand as the beginning of ``tokens``.
+
+        The last token is always computed again, for its logits. Going back behind the sliding
+        window would be silently wrong (``seq_rm`` says yes although the keys are gone), so the
+        window before the cut must still be there. In exact mode only a pure continuation is
+        reused: after a cut the ring's cells come in another order.
+        """
+        cached = self._cached[slot]
+        limit = min(len(cached), len(tokens) - 1)
+        shared = next((i for i in range(limit) if cached[i] != tokens[i]), limit)
+        window = self._decoder.target.model.n_swa
+        if self._exact and shared < len(cached):
+            return 0
+        if self._decoder.target.first_position(slot) >= max(1, shared - window):
+            return 0
+        return shared
+
+    # -------------------------------------------------------------------------------- reports
+
+    def _report(self) -> None:
+        now = time.perf_counter()
+        for sequence in self._running.values():
+            request = sequence.request.id
+            if now - self._sent_delta.get(request, 0.0) >= DELTA_SECONDS:
+                delta = sequence.output.take(request)
+                if delta is not None:
+                    self._sent_delta[request] = now
+                    self._send(delta)
+            if now - self._sent_stats.get(request, now) >= STATS_SECONDS:
+                self._send(Stats(request, sequence.tally()))
+                self._sent_stats[request] = now
+            self._sent_stats.setdefault(request, now)
+
+    def _retire(self) -> None:
+        for sequence in list(self._running.values()):
+            if sequence.is_finished:
+                delta = sequence.output.take(sequence.request.id)
+                if delta is not None:
+                    self._send(delta)
+                self._send(
+                    Done(
+                        sequence.request.id,
+                        sequence.reason or "",
+                        sequence.tally(),
+                        tuple(sequence.output.ids),
+                        sequence.end_token,
+                        sequence.detail,
+                    )
+                )
+                self._release(sequence)
+
+    def _release(self, sequence: Sequence) -> None:
+        self._cached[sequence.slot] = sequence.tokens[: sequence.pos]
+        del self._running[sequence.slot]
+        self._sent_delta.pop(sequence.request.id, None)
+        self._sent_stats.pop(sequence.request.id, None)
+
+
+def _round_up(tokens: int) -> int:
+    return -(-tokens // 1024) * 1024

@@ -1,0 +1,91 @@
+"""One conversation in the KV cache while a request runs on it."""
+
+from __future__ import annotations
+
+from gemma_local.engine.messages import Generate, Tally
+from gemma_local.engine.meter import Meter
+from gemma_local.engine.output import Output
+from gemma_local.engine.runtime.context import Floats
+from gemma_local.engine.sampler import Sampler
+
+
+class Sequence:
+    """The state that drafting and verifying work on.
+
+    ``tokens`` is everything known: prompt, then emitted tokens. The first ``pos`` of them are in
+    the KV cache. While decoding exactly one is not: the token sampled last, ``tokens[pos]``.
+    ``activations`` are the target's at position ``pos - 1``, the one that produced it, shape
+    (n_embd,). ``clock`` is when the last pass on it ended, in seconds of ``perf_counter``.
+    """
+
+    def __init__(
+        self,
+        slot: int,
+        request: Generate,
+        prompt: list[int],
+        sampler: Sampler,
+        output: Output,
+        draft: int,
+    ) -> None:
+        self.slot = slot
+        self.request = request
+        self.tokens = [*prompt, *request.produced]
+        self.prompt_length = len(prompt)
+        self.pos = 0
+        self.activations: Floats | None = None
+        self.sampler = sampler
+        self.output = output
+        self.draft = draft
+        self.meter = Meter(prompt_tokens=len(prompt))
+        self.reason: str | None = None
+        self.end_token: int | None = None
+        self.detail = ""
+        self.clock = 0.0
+
+    @property
+    def emitted(self) -> int:
+        """Tokens given to the client, those of an interrupted attempt included."""
+        return len(self.output.ids)
+
+    @property
+    def to_prefill(self) -> int:
+        """Tokens that are known but not in the cache, while the prompt is being read."""
+        return 0 if self.emitted > len(self.request.produced) else len(self.tokens) - self.pos
+
+    @property
+    def last(self) -> int:
+        """The token sampled last, not yet in the cache."""
+        return self.tokens[self.pos]
+
+    @property
+    def is_finished(self) -> bool:
+        return self.reason is not None
+
+    @property
+    def tokens_left(self) -> int | None:
+        """Tokens that may still be emitted, None without a limit."""
+        limit = self.request.max_tokens
+        return limit - self.emitted if limit else None
+
+    def finish(self, reason: str, detail: str = "") -> None:
+        if self.reason is None:
+            self.reason = reason
+            self.detail = detail
+            self.output.finish()
+
+    def emit(self, token: int, *, ends_turn: bool, drafted: bool) -> None:
+        """Append a chosen token and find out whether it is the last one."""
+        if ends_turn and not self.request.ignore_end:
+            self.end_token = token
+            self.finish("stop")
+            return
+        self.tokens.append(token)
+        self.sampler.accept(token)
+        reason = self.output.add(token, drafted=drafted)
+        if reason is not None:
+            self.finish(reason, self.output.stop_string or "")
+        elif self.tokens_left == 0:
+            self.finish("length")
+
+    def tally(self) -> Tally:
+        return self.meter.tally(self.emitted)

@@ -1,0 +1,110 @@
+"""How many threads to compute with: the CPUs this process may use, and fewer when they are taken.
+
+llama.cpp's CPU backend synchronises its threads at every graph node, over a thousand times a
+token. When another process takes one of the CPUs, every barrier waits for a thread that is not
+running, and a pass can cost ten times as much: a coding assistant that runs the user's tests while
+it writes meets this all day. So the time per pass is watched, and threads step down and up with it.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+_CGROUP: Final = Path("/sys/fs/cgroup")
+
+
+def usable_cpus(cgroup: Path = _CGROUP) -> int:
+    """CPUs that this process may really use: affinity mask and cgroup quota, at least 1."""
+    if hasattr(os, "sched_getaffinity"):
+        cpus = len(os.sched_getaffinity(0))
+    else:
+        cpus = os.cpu_count() or 1
+    quota = _cgroup_quota(cgroup)
+    return max(1, min(cpus, int(quota)) if quota is not None else cpus)
+
+
+def _cgroup_quota(cgroup: Path) -> float | None:
+    """CPUs allowed by the container's quota (cgroup v2, then v1), None without one."""
+    try:
+        limit, period = (cgroup / "cpu.max").read_text().split()
+        return None if limit == "max" else int(limit) / int(period)
+    except (OSError, ValueError):
+        pass
+    try:
+        limit = (cgroup / "cpu" / "cpu.cfs_quota_us").read_text()
+        period = (cgroup / "cpu" / "cpu.cfs_period_us").read_text()
+        return int(limit) / int(period) if int(limit) > 0 else None
+    except (OSError, ValueError):
+        return None
+
+
+def physical_cores(cpus: int, sys_cpu: Path = Path("/sys/devices/system/cpu")) -> int:
+    """Physical cores among the usable CPUs, where Linux tells; else ``cpus``.
+
+    Two hardware threads of one core share its arithmetic units: computing on both is slower.
+    """
+    if not hasattr(os, "sched_getaffinity"):
+        return cpus
+    cores: set[str] = set()
+    for cpu in os.sched_getaffinity(0):
+        siblings = sys_cpu / f"cpu{cpu}" / "topology" / "thread_siblings_list"
+        try:
+            cores.add(siblings.read_text().strip())
+        except OSError:
+            return cpus
+    return max(1, min(cpus, len(cores)))
+
+
+class ThreadGovernor:
+    """Steps the thread count down while passes are much slower than usual, and up again later.
+
+    ``observe`` takes the rows and seconds of a pass. Passes of different row counts are compared
+    with their own kind only.
+    """
+
+    COLLAPSE: Final = 2.5
+    """How many times slower than usual the recent passes must be to step down."""
+    RECENT: Final = 4
+    """Passes in a row that must be slow: one hiccup is not contention."""
+    PATIENCE: Final = 5.0
+    """Seconds at a lower count before the full count is tried again; doubles up to 80."""
+
+    def __init__(self, threads: int, apply: Callable[[int], None]) -> None:
+        self._full = threads
+        self._apply = apply
+        self.threads = threads
+        self._usual: dict[int, deque[float]] = {}
+        self._ratios: deque[float] = deque(maxlen=self.RECENT)
+        self._patience = self.PATIENCE
+        self._stepped_down_at = 0.0
+
+    def observe(self, rows: int, seconds: float, now: float) -> None:
+        """Note a pass that ended at ``now`` (seconds of any steady clock)."""
+        if self._full == 1:
+            return
+        usual = self._usual.setdefault(rows, deque(maxlen=64))
+        if len(usual) >= self.RECENT:
+            self._ratios.append(seconds / statistics.median(usual))
+        collapsed = len(self._ratios) == self.RECENT and min(self._ratios) > self.COLLAPSE
+        if self.threads == self._full and not collapsed:
+            # Only passes at full strength tell what is usual, and only those that were not slow.
+            if not self._ratios or self._ratios[-1] < self.COLLAPSE:
+                usual.append(seconds)
+                if len(self._ratios) == self.RECENT and max(self._ratios) < self.COLLAPSE:
+                    self._patience = self.PATIENCE
+        elif collapsed and self.threads > 1:
+            self._stepped_down_at = now
+            self._set(max(1, self.threads - 1))
+        elif now - self._stepped_down_at > self._patience:
+            self._patience = min(self._patience * 2, 80.0)
+            self._set(self._full)
+
+    def _set(self, threads: int) -> None:
+        self._ratios.clear()
+        self.threads = threads
+        self._apply(threads)

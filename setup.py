@@ -1,0 +1,18 @@
+"""Maps the folders at the top level to the packages that they install as.
+
+All else is in pyproject.toml, which can map ``app`` to ``gemma_local.app`` but then wants each
+sub-package named by hand. ``gemma_local`` itself is a namespace package: there is no folder for it.
+"""
+
+from setuptools import find_packages, setup
+
+ROOMS = ("app", "engine", "models")
+
+setup(
+    package_dir={f"gemma_local.{room}": room for room in ROOMS},
+    packages=[
+        f"gemma_local.{package}"
+        for room in ROOMS
+        for package in find_packages(include=[room, f"{room}.*"])
+    ],
+)

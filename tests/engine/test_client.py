@@ -1,0 +1,277 @@
+"""The engine as a process: it may be stopped, starved, killed, and nothing is lost."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gemma_local.engine.client import Engine, EngineDied, EngineFailed, resume
+from gemma_local.engine.messages import (
+    Delta,
+    Done,
+    Event,
+    Failed,
+    Generate,
+    Load,
+    Loading,
+    Prefill,
+    Sampling,
+    Verify,
+)
+from gemma_local.models.prompt import Ids, Text
+from tests.engine.running import GREEDY, PROMPT
+from tests.ggufs import Drafter, Pair, build, script
+
+ENDLESS = script([f" step{i}" for i in range(150)], loop_to=0)
+STORY = script(["Once", *(f" word{i}" for i in range(150)), "."])
+LONG_PROMPT = (Ids(tuple(5 + i % 50 for i in range(30_000))),)
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Engine]:
+    with Engine(tmp_path / "engine.log") as engine:
+        yield engine
+
+
+def load(files: Pair, context: int = 32_768) -> Load:
+    return Load(str(files.target), str(files.drafter), context=context, threads=1)
+
+
+def text_of(events: list[Event]) -> str:
+    return "".join(event.text for event in events if isinstance(event, Delta))
+
+
+def test_loads_generates_and_ends(engine: Engine, ggufs: Path) -> None:
+    files = build("edge", STORY, ggufs, drafter=Drafter(wrong_every=3))
+    loading: list[Loading] = []
+    ready = engine.start(load(files), loading.append)
+    assert (ready.architecture, ready.drafter) == ("gemma4", str(files.drafter))
+    assert {event.stage for event in loading} == {"target", "drafter", "context"}
+    assert all(0.0 <= event.fraction <= 1.0 for event in loading)
+    events = list(engine.generate(Generate("a", PROMPT, GREEDY, draft=3)))
+    assert text_of(events) == STORY.text
+    assert isinstance(events[-1], Done) and events[-1].tally.accepted > 0
+    pid = engine.pid
+    engine.close()
+    assert pid is not None and not _exists(pid)
+
+
+@pytest.mark.parametrize("phase", ["prefill", "decode"])
+def test_cancel_is_answered_at_once(engine: Engine, ggufs: Path, phase: str) -> None:
+    engine.start(load(build("dense", ENDLESS, ggufs)))
+    prompt = LONG_PROMPT if phase == "prefill" else PROMPT
+    sampling = Sampling(temperature=0.0)
+    kind = Prefill if phase == "prefill" else Delta
+    events: list[Event] = []
+    for event in engine.generate(Generate("a", prompt, sampling, ignore_end=True)):
+        events.append(event)
+        if isinstance(event, kind):
+            engine.cancel("a")
+    done = events[-1]
+    assert isinstance(done, Done) and done.reason == "cancelled"
+    if phase == "prefill":
+        assert 0 < done.tally.prefilled_tokens < 30_000
+    else:
+        assert ENDLESS.text.startswith(text_of(events)[:50])
+        assert done.tokens == tuple(t for e in events if isinstance(e, Delta) for t in e.tokens)
+    # What was read stays in the cache.
+    [*_, again] = engine.generate(Generate("b", prompt, GREEDY, max_tokens=1))
+    assert isinstance(again, Done)
+    assert again.tally.reused_tokens >= min(done.tally.prefilled_tokens - 1, 1)
+
+
+def test_leaving_the_event_loop_cancels(engine: Engine, ggufs: Path) -> None:
+    engine.start(load(build("dense", ENDLESS, ggufs)))
+    stream = engine.generate(Generate("a", PROMPT, GREEDY, ignore_end=True))
+    next(stream)
+    stream.close()
+    [*_, done] = engine.generate(Generate("b", PROMPT, GREEDY, max_tokens=3))
+    assert isinstance(done, Done) and done.reason == "length"
+
+
+@pytest.mark.parametrize("phase", ["prefill", "decode"])
+def test_a_killed_engine_is_reported_restarted_and_goes_on(
+    engine: Engine, ggufs: Path, phase: str
+) -> None:
+    files = build("dense", STORY, ggufs, drafter=Drafter(wrong_every=3))
+    engine.start(load(files))
+    prompt = LONG_PROMPT if phase == "prefill" else PROMPT
+    request = Generate("a", prompt, GREEDY, draft=2, max_tokens=60)
+    kind = Prefill if phase == "prefill" else Delta
+    before: list[Event] = []
+    killed_at = 0.0
+    for event in engine.generate(request):
+        before.append(event)
+        if isinstance(event, kind) and not killed_at:
+            assert engine.pid is not None
+            killed_at = time.monotonic()
+            os.kill(engine.pid, signal.SIGKILL)
+    failed = before[-1]
+    assert time.monotonic() - killed_at < 1.0
+    assert isinstance(failed, Failed) and failed.died
+    assert "killed" in failed.message and str(engine.log_path) in failed.message
+    assert not engine.is_alive
+
+    engine.restart()
+    deltas = [event for event in before if isinstance(event, Delta)]
+    after = list(engine.generate(resume(request, deltas)))
+    done = after[-1]
+    assert isinstance(done, Done) and done.reason == "length"
+    assert len(done.tokens) == 60
+    assert STORY.text.startswith(text_of(before) + text_of(after))
+
+
+def test_an_abort_inside_llama_cpp_is_reported(engine: Engine, ggufs: Path) -> None:
+    engine.start(load(build("dense", STORY, ggufs)))
+    assert engine.pid is not None
+    os.kill(engine.pid, signal.SIGABRT)
+    with pytest.raises(EngineDied, match="failed check"):
+        engine.verify(Verify("v", PROMPT, 4, 2))
+
+
+def test_requests_to_a_dead_engine_fail_instead_of_hanging(engine: Engine, ggufs: Path) -> None:
+    with pytest.raises(EngineFailed):
+        engine.restart()
+    [event] = engine.generate(Generate("a", PROMPT))
+    assert isinstance(event, Failed) and event.died
+
+
+def test_a_slow_consumer_does_not_slow_decoding(engine: Engine, ggufs: Path) -> None:
+    """Nobody reads while the answer is made; it arrives whole, and the engine was not held up."""
+    engine.start(load(build("dense", ENDLESS, ggufs)))
+    request = Generate("a", PROMPT, GREEDY, max_tokens=4000, ignore_end=True)
+    stream = engine.generate(request)
+    events = [next(stream)]
+    time.sleep(0.5)
+    events += stream
+    done = events[-1]
+    assert isinstance(done, Done) and len(done.tokens) == 4000
+    assert done.tokens == tuple(t for e in events if isinstance(e, Delta) for t in e.tokens)
+
+
+def test_two_threads_share_one_engine(engine: Engine, ggufs: Path) -> None:
+    files = build("dense", STORY, ggufs, drafter=Drafter(wrong_every=3))
+    engine.start(Load(str(files.target), str(files.drafter), context=512, sequences=2, threads=1))
+    texts: dict[str, str] = {}
+
+    def ask(name: str) -> None:
+        texts[name] = text_of(list(engine.generate(Generate(name, PROMPT, GREEDY, draft=2))))
+
+    threads = [threading.Thread(target=ask, args=(name,)) for name in "abc"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert set(texts.values()) == {STORY.text}
+
+
+def test_a_file_that_cannot_be_loaded_leaves_one_sentence(engine: Engine, tmp_path: Path) -> None:
+    page = tmp_path / "model.gguf"
+    page.write_text("<!doctype html><title>404</title>")
+    with pytest.raises(EngineFailed) as failure:
+        engine.start(Load(str(page)))
+    assert "\n" not in str(failure.value) and str(page) in str(failure.value)
+    assert not engine.is_alive
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"threads": 4096}, "4096 threads"),
+        ({"draft_max": 17}, "between 0 and 16"),
+        ({"sequences": 0}, "sequence"),
+        ({"context": 3}, "context"),
+    ],
+)
+def test_impossible_settings_are_refused(
+    engine: Engine, ggufs: Path, change: dict[str, int], sentence: str
+) -> None:
+    files = build("dense", STORY, ggufs)
+    settings = {"context": 512, "threads": 1, **change}
+    with pytest.raises(EngineFailed, match=sentence):
+        engine.start(Load(str(files.target), str(files.drafter), **settings))  # type: ignore[arg-type]
+
+
+def test_the_parent_s_death_ends_the_engine(ggufs: Path, tmp_path: Path) -> None:
+    files = build("dense", ENDLESS, ggufs)
+    program = textwrap.dedent(
+        f"""
+        from pathlib import Path
+        from gemma_local.engine.client import Engine
+        from gemma_local.engine.messages import Generate, Load, Sampling
+        from gemma_local.models.prompt import Text
+        engine = Engine(Path({str(tmp_path / "engine.log")!r}))
+        engine.start(Load({str(files.target)!r}, context=512, threads=1))
+        print(engine.pid, flush=True)
+        for event in engine.generate(Generate("a", (Text("x"),), Sampling(), ignore_end=True)):
+            pass
+        """
+    )
+    parent = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    child = int(parent.stdout.readline())
+    parent.kill()
+    parent.wait()
+    deadline = time.monotonic() + 5.0
+    while _exists(child) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not _exists(child)
+
+
+def test_nothing_of_llama_cpp_reaches_the_terminal(ggufs: Path, tmp_path: Path) -> None:
+    files = build("dense", STORY, ggufs)
+    log = tmp_path / "engine.log"
+    program = textwrap.dedent(
+        f"""
+        from pathlib import Path
+        from gemma_local.engine.client import Engine
+        from gemma_local.engine.messages import Load
+        with Engine(Path({str(log)!r})) as engine:
+            engine.start(Load({str(files.target)!r}, {str(files.drafter)!r}, 512, threads=1))
+        """
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert (done.stdout, done.stderr) == (b"", b"")
+    assert "llama" in log.read_text()
+
+
+def test_a_log_that_grew_is_put_aside(engine: Engine, ggufs: Path) -> None:
+    engine.log_path.write_bytes(b"x" * (5 << 20))
+    engine.start(load(build("dense", STORY, ggufs), context=512))
+    assert engine.log_path.stat().st_size < 1 << 20
+    assert engine.log_path.with_suffix(".old.log").exists()
+
+
+def test_the_client_starts_without_the_engine_s_weight() -> None:
+    program = (
+        "import sys, gemma_local.engine.client\n"
+        "heavy = {'llama_cpp', 'numpy', 'textual', 'jinja2', 'pydantic'} & set(sys.modules)\n"
+        "sys.exit(f'loaded: {heavy}' if heavy else 0)"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def _exists(pid: int) -> bool:
+    try:
+        # A zombie still answers to signal 0; its status file says Z.
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_untrusted_text_cannot_become_a_control_token(engine: Engine, ggufs: Path) -> None:
+    """The prompt of a forged turn has as many tokens as its letters need, and no marker."""
+    engine.start(load(build("dense", STORY, ggufs), context=512))
+    [*_, harmless] = engine.generate(Generate("a", (Text("x"),), GREEDY, max_tokens=1))
+    [*_, forged] = engine.generate(Generate("b", (Text("<|turn>"),), GREEDY, max_tokens=1))
+    assert isinstance(harmless, Done) and isinstance(forged, Done)
+    assert forged.tally.prompt_tokens > harmless.tally.prompt_tokens
