@@ -18,6 +18,7 @@ from gemma_local.app.launch import Launch, prepare
 from gemma_local.app.options import BenchOptions
 from gemma_local.app.output import write_json
 from gemma_local.app.prompts import prompt_writer
+from gemma_local.app.requests import EXACT
 from gemma_local.app.terminal import progress
 from gemma_local.engine.client import Engine, EngineDied, EngineFailed, new_id
 from gemma_local.engine.messages import Done, Failed, Generate, Sampling, Tally
@@ -74,18 +75,22 @@ def _measure(
                 count = sum(map(len, tallies.values())) + 1
                 progress.show(f"run {count} of {total}: {kind}, {arm.name}")
                 _clear_cache(engine)
-                tally = _decode(engine, prompt, arm.draft, options.tokens)
+                tally = _decode(engine, prompt, arm.draft, options.tokens, EXACT[options.exact])
                 tallies.setdefault((kind, arm.name), []).append(tally)
     return tallies
 
 
 def _clear_cache(engine: Engine) -> None:
     """Put something else into the cache, so that the next prompt is really read."""
-    _decode(engine, (Text("."),), 0, 1)
+    _decode(engine, (Text("."),), 0, 1, False)
 
 
-def _decode(engine: Engine, prompt: Prompt, draft: int | None, tokens: int) -> Tally:
-    asked = Generate(new_id(), prompt, _GREEDY, max_tokens=tokens, draft=draft, ignore_end=True)
+def _decode(
+    engine: Engine, prompt: Prompt, draft: int | None, tokens: int, exact: bool | None
+) -> Tally:
+    asked = Generate(
+        new_id(), prompt, _GREEDY, max_tokens=tokens, draft=draft, exact=exact, ignore_end=True
+    )
     for event in engine.generate(asked):
         match event:
             case Failed():

@@ -104,7 +104,7 @@ def as_json(ready: Ready, options: BenchOptions, results: list[Result]) -> Mappi
         "context": ready.context,
         "threads": ready.threads,
         "backend": ready.backend,
-        "exact_mode": ready.exact,
+        "exact_mode": options.exact,
         "tokens": options.tokens,
         "repeat": options.repeat,
         "results": [
@@ -148,10 +148,9 @@ def as_text(ready: Ready, results: list[Result]) -> str:
         )
         for result in results
     ]
-    mode = ", exact mode" if ready.exact else ""
     best = max(results[-len({r.arm for r in results}) :], key=lambda result: result.speed)
     return (
-        f"{ready.name}, threads: {ready.threads}, context: {ready.context}{mode}\n\n"
+        f"{ready.name}, threads: {ready.threads}, context: {ready.context}\n\n"
         f"{table(header, rows)}\n\nfastest: {best.arm.name}, {best.speed:.1f} tokens/s"
     )
 

@@ -113,7 +113,7 @@ class Chat:
     def _finish(self, asked: Generate, done: Done) -> None:
         self._last = done
         record = ExactnessRecord(folders.exactness_path())
-        exact = deserves_label(record, self._ready, self._launch.load, asked.sampling, done.tally)
+        exact = deserves_label(record, self._ready, self._launch.load, asked.sampling, done)
         self._last_label = exactness_label(exact=exact, lenience=asked.sampling.lenience)
         say("")
         if done.reason == "cancelled":
@@ -131,10 +131,7 @@ class Chat:
     def _describe_pair(self) -> str:
         ready = self._ready
         drafting = f"drafter, up to {ready.draft_max} tokens" if ready.drafter else "no drafter"
-        mode = " · exact mode" if ready.exact else ""
-        return (
-            f"{ready.name} · {drafting} · context {ready.context} · threads {ready.threads}{mode}"
-        )
+        return f"{ready.name} · {drafting} · context {ready.context} · threads {ready.threads}"
 
 
 def read_message() -> str | None:

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from gemma_local.engine.messages import Load, Ready, Sampling, Tally
+from gemma_local.engine.messages import Done, Load, Ready, Sampling
 
 MINIMUM_ROWS: Final = 500
 """Rows that must have been compared at a draft length before equality counts as shown: where
@@ -38,8 +38,8 @@ class Combination:
     exact_mode: bool
 
     @classmethod
-    def of(cls, ready: Ready, load: Load) -> Combination:
-        """The combination of a loaded pair. Reads a little of both files."""
+    def of(cls, ready: Ready, load: Load, *, exact_mode: bool) -> Combination:
+        """The combination of a loaded pair and a mode. Reads a little of both files."""
         return cls(
             target=fingerprint(Path(ready.target)),
             drafter=fingerprint(Path(ready.drafter)) if ready.drafter else "",
@@ -47,7 +47,7 @@ class Combination:
             backend=ready.backend,
             threads=ready.threads,
             gpu_layers=load.gpu_layers,
-            exact_mode=ready.exact,
+            exact_mode=exact_mode,
         )
 
     @property
@@ -117,19 +117,19 @@ class ExactnessRecord:
 
 
 def deserves_label(
-    record: ExactnessRecord, ready: Ready, load: Load, sampling: Sampling, tally: Tally
+    record: ExactnessRecord, ready: Ready, load: Load, sampling: Sampling, done: Done
 ) -> bool:
     """Whether an answer may be called exact: exact mode, no lenience, and a passed comparison of
     this combination at the answer's own draft length."""
-    if not ready.exact or sampling.lenience > 0:
+    if not done.exact or sampling.lenience > 0:
         return False
     try:
-        combination = Combination.of(ready, load)
+        combination = Combination.of(ready, load, exact_mode=True)
     except OSError:
         # The files are gone, or on a disk that is.
         return False
     proven = record.proven_lengths(combination)
-    longest = len(tally.drafted_by_position)
+    longest = len(done.tally.drafted_by_position)
     return longest in proven if longest else bool(proven)
 
 

@@ -20,9 +20,6 @@ from gemma_local.models.errors import BadModelFile
 from gemma_local.models.pair import check_pair, find_drafter
 from gemma_local.models.target import TargetFacts, inspect_target
 
-EXACT_BY_DEFAULT: Final = False
-"""What ``--exact auto`` means: True where exact mode costs too little speed to do without it."""
-
 MODEL_VARIABLE: Final = "GEMMA_LOCAL_MODEL"
 
 OnLoading = Callable[[Loading], None]
@@ -85,7 +82,6 @@ def prepare(options: PairOptions, *, longest_draft: int | None) -> Launch:
         drafter=str(drafter.absolute()) if drafter is not None and is_used else None,
         context=options.ctx,
         threads=options.threads,
-        exact=EXACT_BY_DEFAULT if options.exact == "auto" else options.exact == "on",
         gpu_layers=options.gpu_layers,
         **({"draft_max": longest_draft} if longest_draft is not None else {}),
     )

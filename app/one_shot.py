@@ -37,7 +37,7 @@ def run(options: AnswerOptions) -> ExitCode:
         answer = Answer(engine, asked, output.event, output.restart)
         done = answer.run()
         record = ExactnessRecord(folders.exactness_path())
-        exact = deserves_label(record, ready, launch.load, asked.sampling, done.tally)
+        exact = deserves_label(record, ready, launch.load, asked.sampling, done)
         output.done(answer_report(answer.text, done, ready, asked.sampling, exact=exact))
     except EngineFailed:
         output.broken_off()

@@ -122,8 +122,6 @@ class StreamOutput:
 
     def ready(self, ready: Ready, pid: int | None) -> None:
         facts: dict[str, Any] = asdict(ready)
-        # Under another name: "exact" is the label, and only an answer can earn that.
-        facts["exact_mode"] = facts.pop("exact")
         facts["model"] = facts.pop("target")
         write_json({"type": "ready", "pid": pid, **facts})
 

@@ -11,6 +11,9 @@ from gemma_local.engine.client import new_id
 from gemma_local.engine.messages import Generate, Sampling
 from gemma_local.models.prompt import Prompt
 
+EXACT: Final = {"auto": None, "on": True, "off": False}
+"""``--exact`` as the engine wants it."""
+
 GEMMA_SAMPLING: Final = Sampling()
 GUEST_SAMPLING: Final = Sampling(temperature=0.7, top_k=40, top_p=0.95, min_p=0.05)
 """For other models, which rarely bear Gemma 4's temperature of 1."""
@@ -48,4 +51,5 @@ def request(prompt: Prompt, options: AnswerOptions, *, is_gemma4: bool) -> Gener
         max_tokens=options.max_tokens,
         stop=tuple(options.stop),
         draft=options.draft,
+        exact=EXACT[options.exact],
     )

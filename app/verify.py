@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -43,7 +42,15 @@ def run(options: VerifyOptions) -> ExitCode:
     write = prompt_writer(launch.target, raw=options.raw).first
     texts = _own_prompts(options.prompts) if options.prompts else BUILT_IN
     prompts = {name: write([Message("user", text)]) for name, text in texts.items()}
-    reports = [_verify_mode(launch, exact, prompts, options) for exact in (False, True)]
+    engine = launch.open()
+    try:
+        reports = [_verify_mode(engine, launch, exact, prompts, options) for exact in (False, True)]
+    except KeyboardInterrupt:
+        engine.close(timeout=0.0)
+        raise
+    finally:
+        progress.clear()
+        engine.close()
     if options.json:
         write_json({"model": launch.load.target, "drafter": launch.load.drafter,
                     "modes": [as_json(report) for report in reports]})  # fmt: skip
@@ -54,28 +61,21 @@ def run(options: VerifyOptions) -> ExitCode:
 
 
 def _verify_mode(
-    launch: Launch, exact: bool, prompts: dict[str, Prompt], options: VerifyOptions
+    engine: Engine, launch: Launch, exact: bool, prompts: dict[str, Prompt], options: VerifyOptions
 ) -> ModeReport:
-    launch = replace(launch, load=replace(launch.load, exact=exact))
-    engine = launch.open()
-    try:
-        ready = engine.ready
-        assert ready is not None
-        report = ModeReport("exact" if exact else "default", ready.warnings)
-        lengths = [length for length in options.draft if length <= ready.draft_max]
-        for length in lengths:
-            results = tuple(_compare(engine, report, prompts, options.tokens, length))
-            if not results:
-                name, reason = next(iter(report.skipped.items()))
-                raise EngineFailed(f"no prompt could be compared; {name}: {reason}")
-            report.comparisons.append(Comparison(length, results))
-        combination = Combination.of(ready, launch.load)
-    except KeyboardInterrupt:
-        engine.close(timeout=0.0)
-        raise
-    finally:
-        progress.clear()
-        engine.close()
+    ready = engine.ready
+    assert ready is not None
+    report = ModeReport("exact" if exact else "default", ready.warnings if exact else ())
+    longest = ready.exact_draft_max if exact else ready.draft_max
+    for length in options.draft:
+        if length > longest:
+            continue
+        results = tuple(_compare(engine, report, prompts, options.tokens, length, exact))
+        if not results:
+            name, reason = next(iter(report.skipped.items()))
+            raise EngineFailed(f"no prompt could be compared; {name}: {reason}")
+        report.comparisons.append(Comparison(length, results))
+    combination = Combination.of(ready, launch.load, exact_mode=exact)
     try:
         findings = [comparison.finding for comparison in report.comparisons]
         ExactnessRecord(folders.exactness_path()).keep(combination, findings)
@@ -85,14 +85,19 @@ def _verify_mode(
 
 
 def _compare(
-    engine: Engine, report: ModeReport, prompts: dict[str, Prompt], tokens: int, draft: int
+    engine: Engine,
+    report: ModeReport,
+    prompts: dict[str, Prompt],
+    tokens: int,
+    draft: int,
+    exact: bool,
 ) -> Iterator[tuple[str, Verified]]:
     for name, prompt in prompts.items():
         if name in report.skipped:
             continue
         progress.show(f"{report.mode} mode, {draft} drafted tokens: {name}")
         try:
-            yield name, engine.verify(Verify(new_id(), prompt, tokens, draft))
+            yield name, engine.verify(Verify(new_id(), prompt, tokens, draft, exact))
         except EngineDied:
             raise
         except EngineFailed as error:

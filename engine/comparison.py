@@ -104,7 +104,7 @@ def _trace(pair: Pair, command: Verify, draft: int) -> Trace:
         prompt,
         Sampler(request.sampling, vocabulary.suppressed),
         Output(vocabulary, (), (), watch_loops=False),
-        draft,
+        *pair.choose(draft, command.exact),
     )
     decoder.target.truncate(0, 0)
     decoder.observer = lambda _sequence, row: trace.note(row)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from gemma_local.engine.drafters import Drafter
 from gemma_local.engine.runtime.context import Aborted, Context, DecodeFailed, Floats
@@ -21,25 +20,6 @@ RowObserver = Callable[[Sequence, Floats], None]
 """Hears each row of logits, shape (n_vocab,), before a token is chosen from it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Bounds of a step.
-
-    ``rows``: most rows of one verifying pass. ``ring``: cells of the sliding-window cache that a
-    pass must not run across the end of, 0 = no such rule. Crossing it and rolling back leaves the
-    cells in another order, and floating-point sums with them.
-
-    ``no_single_rows``: llama.cpp multiplies matrices that are not quantised by one kernel for a
-    single row and by another for several, whose results differ in the last bits. With this rule a
-    lone row gets company that is thrown away, so that every row takes the second kernel. In the
-    last cell of the ring or the context a row is always alone, drafting or not.
-    """
-
-    rows: int
-    ring: int = 0
-    no_single_rows: bool = False
-
-
 class Decoder:
     """Prefills and decodes sequences on a target context with a drafter."""
 
@@ -47,14 +27,12 @@ class Decoder:
         self,
         target: Context,
         drafter: Drafter,
-        limits: Limits,
         *,
         wants_activations: bool,
         governor: ThreadGovernor,
     ) -> None:
         self.target = target
         self.drafter = drafter
-        self.limits = limits
         self.observer: RowObserver | None = None
         self._wants_activations = wants_activations
         self._governor = governor
@@ -117,18 +95,18 @@ class Decoder:
 
     def draft_room(self, sequence: Sequence) -> int:
         """The longest draft that is of use and in bounds for a sequence now."""
-        room = min(sequence.draft, self.limits.rows - 1)
+        room = min(sequence.draft, sequence.limits.rows - 1)
         if sequence.tokens_left is not None:
             # A pass emits one more token than it accepts.
             room = min(room, sequence.tokens_left - 1)
-        # The last cell is for a row of its own where rows may not be single.
-        cells = self._cells_left(sequence) - (1 if self.limits.no_single_rows else 0)
+        # Real rows must not be where a row on its own could not have been filled up.
+        cells = self._cells_left(sequence) - (sequence.limits.block - 1)
         return max(min(room, cells - 1), 0)
 
     def _cells_left(self, sequence: Sequence) -> int:
         """Rows that a pass may have before it meets the context's end or the ring's."""
         left = self.target.options.context - sequence.pos
-        ring = self.limits.ring
+        ring = sequence.limits.ring
         return min(left, ring - sequence.pos % ring) if ring else left
 
     @property
@@ -139,17 +117,17 @@ class Decoder:
     def _groups(
         self, sequences: list[Sequence], drafts: list[list[int]]
     ) -> Iterator[tuple[list[Sequence], list[list[int]]]]:
-        """Split sequences so that one pass verifies at most ``limits.rows`` rows.
+        """Split sequences so that one pass verifies at most as many rows as their limits say.
 
-        Where rows may not be single each sequence has a pass of its own: llama.cpp cuts a batch
-        of unequal sequences into parts, and the last part could be one row.
+        Where passes are filled up each sequence has one of its own: llama.cpp cuts a batch of
+        unequal sequences into parts, and the last part could be too small.
         """
         group: list[Sequence] = []
         group_drafts: list[list[int]] = []
         rows = 0
         for sequence, draft in zip(sequences, drafts, strict=True):
-            is_full = rows + len(draft) + 1 > self.limits.rows or self.limits.no_single_rows
-            if group and is_full:
+            is_full = rows + len(draft) + 1 > sequence.limits.rows or sequence.limits.block > 1
+            if group and (is_full or group[-1].limits.block > 1):
                 yield group, group_drafts
                 group, group_drafts, rows = [], [], 0
             group.append(sequence)
@@ -167,10 +145,11 @@ class Decoder:
             tokens += (sequence.last, *draft)
             positions += range(sequence.pos, sequence.pos + n)
             slots += [sequence.slot] * n
-        if self.limits.no_single_rows and len(tokens) == 1 and self._cells_left(sequences[0]) > 1:
-            tokens *= 2
-            positions.append(positions[0] + 1)
-            slots *= 2
+        missing = sequences[0].limits.filled(len(tokens)) - len(tokens)
+        if missing and len(tokens) + missing <= self._cells_left(sequences[0]):
+            tokens += tokens[-1:] * missing
+            positions += range(positions[-1] + 1, positions[-1] + 1 + missing)
+            slots += slots[-1:] * missing
         began = time.perf_counter()
         with self._undo_when_aborted(sequences):
             self.target.decode(tokens, positions, slots, [1] * len(tokens))
@@ -214,10 +193,10 @@ class Decoder:
         return agrees
 
     def _roll_back(self, sequence: Sequence, accepted: int, drafted: int) -> None:
-        """Forget the rows of rejected tokens, and of a token that ended the turn."""
-        computed = sequence.pos + drafted + 1
+        """Forget rows of rejected tokens, of a token that ended the turn, and filling."""
+        computed = sequence.pos + sequence.limits.filled(drafted + 1)
         sequence.pos = min(sequence.pos + accepted + 1, len(sequence.tokens))
-        if sequence.pos < computed or self.limits.no_single_rows:
+        if sequence.pos < computed:
             self.target.truncate(sequence.slot, sequence.pos)
         self._finish_when_full(sequence)
 

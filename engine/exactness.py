@@ -1,68 +1,63 @@
-"""The settings under which drafting cannot change a bit of the logits on CPU.
+"""Bounds of a pass under which drafting cannot change a bit of the logits.
 
-A pass over several rows may add floating-point numbers in another order than a pass over one row.
-Measured with llama-cpp-python 0.3.36 on AVX2, each rule removes one cause:
+A pass over several rows may add floating-point numbers in another order than a pass over one:
+llama.cpp chooses kernels by the number of rows. Row by row, though, each kernel does the same
+whatever the other rows hold. So let every pass have the same shape: a block of 4 rows, filled up
+with rows that are thrown away where the draft is shorter, or where nothing is drafted at all. A
+verifying pass at the usual draft length of 3 has 4 rows anyway, and costs nothing more.
 
-- KV cache of q8_0: attention over f16 keys splits a single row's work over the threads, and
-  several rows' not.
-- No repacked weights: repacked matrices take another kernel from 4 rows on, which costs Q4_K a few
-  bits and rounds Q4_0's activations differently in rare cases.
-- At most 7 rows a pass: without repacking, K-quants change kernels at 8.
-- No pass across the end of the sliding-window ring: rolling back there reorders its cells.
-- No row alone, where matrices are kept in F32, F16 or BF16 (``per_layer_model_proj`` of E2B and
-  E4B, the expert router of 26B-A4B): llama.cpp has one kernel for a single row and one for several.
+Two things remain:
 
-With all of them 0 of 300 rows differ for every Gemma 4 kind and every quantisation that the tests
-build; without the last, up to two in three rows of a mixture of experts do.
+- No pass across the end of the sliding-window ring. Rolling back there changes the order of its
+  cells, and sums over them.
+- Two blocks in one pass only where no K-quants are: their kernels change once more at 8 rows.
+
+Measured with llama-cpp-python 0.3.36 on two AVX2 cores: 0 of 250 to 500 rows differ in any bit,
+greedy, plain against drafts of 1, 3 and (two blocks) 7, for dense targets, targets with per-layer
+embeddings and mixtures of experts, with Q4_0, Q8_0, Q4_K, Q6_K, F16, BF16 and F32 matrices, with
+f16 and q8_0 caches, flash attention on or off, and 2 threads. Without blocks up to all rows do.
+``gemma-local verify`` tells for one pair on one machine, GPUs included.
 """
 
 from __future__ import annotations
 
-import platform
-from dataclasses import dataclass
 from typing import Final
 
-from gemma_local.engine.decoder import Limits
+from gemma_local.engine.sequence import Limits
+
+SHORTEST_FREE_DRAFT: Final = 2
+"""Draft length from which on exactness costs no speed: measured on the shape of E2B, two AVX2
+cores, in one run, against passes of just the rows that are needed: 1.01 times their speed at
+drafts of 3, 0.98 at 2, and 0.48 without drafting."""
+
+BLOCK: Final = 4
+"""Rows of a block: what llama.cpp's matrix kernels for repacked weights take at a time."""
+
+_SEAMLESS: Final = frozenset({"Q4_0", "Q8_0", "F16", "BF16", "F32"})
+"""Formats whose kernels do the same for one block and for two."""
 
 _PAD: Final = 256
-EXACT_ROWS: Final = 7
-EXACT_ROWS_ARM: Final = 3
-"""On ARM the kernel for several rows begins at 4, so 3 rows and fewer all take the first one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """What a context is made with, and the bounds of its passes.
+def free_limits(*, rows: int, ubatch: int) -> Limits:
+    """Bounds for speed alone. ``rows``: what the sequences and the longest draft want at once."""
+    return Limits(rows=min(rows, ubatch))
 
-    ``caveats`` say in what respect equality is not assured.
+
+def exact_limits(
+    *, draft_max: int, window: int, context: int, ubatch: int, matrix_types: frozenset[str]
+) -> Limits:
+    """Bounds for exactness.
+
+    ``window``: the model's sliding window, 0 without. ``context``, ``ubatch``: tokens.
+    ``matrix_types``: formats of the target's matrices.
     """
-
-    kv_type: str
-    repack: bool
-    flash_attention: bool | None
-    limits: Limits
-    caveats: tuple[str, ...] = ()
-
-
-def settings(
-    *, exact: bool, rows: int, window: int, context: int, ubatch: int, on_gpu: bool, floats: bool
-) -> Settings:
-    """The settings for a mode.
-
-    ``rows``: what the sequences and the longest draft would like to verify at once. ``window``:
-    the model's sliding window, 0 without. ``context``, ``ubatch``: tokens. ``floats``: whether
-    the target multiplies with matrices that are not quantised.
-    """
-    if not exact:
-        return Settings("f16", True, None, Limits(rows=min(rows, ubatch)))
-    is_arm = platform.machine().lower() in {"arm64", "aarch64"}
-    limits = Limits(
-        rows=min(max(rows, 2), EXACT_ROWS_ARM if is_arm else EXACT_ROWS),
+    blocks = 2 if matrix_types <= _SEAMLESS and draft_max >= BLOCK else 1
+    return Limits(
+        rows=BLOCK * blocks,
         ring=ring_cells(window, context, ubatch) if window else 0,
-        no_single_rows=floats and not is_arm,
+        block=BLOCK,
     )
-    gpu = ("kernels on a GPU depend on the batch size",) if on_gpu else ()
-    return Settings("q8_0", False, True, limits, gpu)
 
 
 def ring_cells(window: int, context: int, ubatch: int) -> int:

@@ -114,12 +114,7 @@ class Host:
             return
         self._pair = pair
         self._abort = pair.abort
-        self._scheduler = Scheduler(
-            pair.decoder,
-            send=self._outbox.put,
-            default_draft=pair.default_draft,
-            exact=pair.ready.exact,
-        )
+        self._scheduler = Scheduler(pair, self._outbox.put)
         self._outbox.put(pair.ready)
 
     def _verify(self, command: Verify) -> None:

@@ -49,9 +49,8 @@ class Load:
     """Which pair to load and how. ``context`` is tokens per sequence, 0 = the engine's choice.
 
     ``draft_max`` bounds every later request's draft length (buffers are sized by it).
-    ``threads`` 0 means: as many as this process may use. ``exact`` chooses the settings under
-    which drafting cannot change a bit of the logits on CPU (see ``engine.exactness``).
-    ``gpu_layers`` -1 offloads everything that this build of llama.cpp can offload.
+    ``threads`` 0 means: as many as this process may use. ``gpu_layers`` -1 offloads everything
+    that this build of llama.cpp can offload.
     """
 
     target: str
@@ -60,7 +59,6 @@ class Load:
     sequences: int = 1
     threads: int = 0
     draft_max: int = 8
-    exact: bool = False
     gpu_layers: int = -1
 
 
@@ -68,6 +66,8 @@ class Load:
 class Generate:
     """One request. ``draft`` is the draft length, 0 = plain decoding, None = the engine's choice.
 
+    ``exact`` True decodes in passes of one shape, so that the draft length cannot change a bit of
+    the logits (see ``engine.exactness``); None does so where that costs no speed.
     ``max_tokens`` 0 means: until the model stops or the context is full. ``produced`` are tokens
     of an earlier, interrupted attempt at the same request: they count as emitted, are not emitted
     again, and generation goes on after them exactly as it would have.
@@ -79,6 +79,7 @@ class Generate:
     max_tokens: int = 0
     stop: tuple[str, ...] = ()
     draft: int | None = None
+    exact: bool | None = None
     produced: tuple[int, ...] = ()
     ignore_end: bool = False
 
@@ -98,6 +99,7 @@ class Verify:
     prompt: Prompt
     tokens: int
     draft: int
+    exact: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +125,8 @@ class Loading:
 class Ready:
     """The pair is loaded; these are the facts about it.
 
-    ``context`` is tokens per sequence. ``exact`` says that the settings for exactness are in
-    force, not that they were proven on this machine: that is what ``gemma-local verify`` is for.
-    ``draft_max`` is the longest draft that will be made here, 0 without a drafter.
+    ``context`` is tokens per sequence. ``draft_max`` is the longest draft that will be made here,
+    0 without a drafter, ``exact_draft_max`` the longest one in exact mode.
     """
 
     target: str
@@ -136,7 +137,7 @@ class Ready:
     sequences: int
     threads: int
     draft_max: int
-    exact: bool
+    exact_draft_max: int
     ubatch: int
     kv_type: str
     vocabulary: int
@@ -228,7 +229,8 @@ class Done:
     ``reason``: "stop" (the model ended its turn), "stop_string", "length" (max_tokens),
     "context" (no room left), "cancelled", "loop" (the same tokens over and over), "nan" (the
     logits stopped being numbers). ``tokens`` are all emitted ids, ``end_token`` the token that
-    ended the turn, if one did.
+    ended the turn, if one did. ``exact``: it ran in exact mode; that this machine keeps what the
+    mode promises is for ``gemma-local verify`` to show.
     """
 
     id: str
@@ -237,6 +239,7 @@ class Done:
     tokens: tuple[int, ...]
     end_token: int | None = None
     detail: str = ""
+    exact: bool = False
 
 
 @dataclass(frozen=True, slots=True)

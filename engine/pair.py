@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from gemma_local.engine import exactness
 from gemma_local.engine.decoder import Decoder
 from gemma_local.engine.drafters import Drafter, NoDrafter
 from gemma_local.engine.drafters.mtp import MtpDrafter
+from gemma_local.engine.exactness import SHORTEST_FREE_DRAFT, exact_limits, free_limits
 from gemma_local.engine.messages import DRAFT_MAX, Event, Load, Loading, Ready
 from gemma_local.engine.runtime import library
 from gemma_local.engine.runtime.context import AbortFlag, Context, ContextOptions
 from gemma_local.engine.runtime.model import Model
+from gemma_local.engine.sequence import Limits
 from gemma_local.engine.threads import ThreadGovernor, physical_cores, usable_cpus
 from gemma_local.models.drafter import DrafterFacts, inspect_drafter
 from gemma_local.models.errors import GemmaLocalError
@@ -23,38 +26,34 @@ from gemma_local.models.target import TargetFacts, inspect_target
 
 DEFAULT_CONTEXT: Final = 8192
 DEFAULT_DRAFT: Final = 3
-"""Draft length where nobody chose one: llama.cpp's default, and the best on two of our CPUs."""
+"""Draft length where nobody chose one: llama.cpp's default, the best one on the two-core machine
+that this was measured on, and with the last token one block of rows (see `exactness`)."""
 
 Send = Callable[[Event], None]
 
 
 class Pair:
-    """Everything that llama.cpp holds for one pair; ``close`` frees it in the right order."""
+    """Everything that llama.cpp holds for one pair, until ``close``."""
 
     def __init__(
-        self,
-        decoder: Decoder,
-        ready: Ready,
-        abort: AbortFlag,
-        contexts: list[Context],
-        models: list[Model],
+        self, decoder: Decoder, ready: Ready, plan: Plan, abort: AbortFlag, held: ExitStack
     ) -> None:
         self.decoder = decoder
         self.ready = ready
         self.abort = abort
-        self._contexts = contexts
-        self._models = models
+        self._plan = plan
+        self._held = held
 
-    @property
-    def default_draft(self) -> int:
-        return min(DEFAULT_DRAFT, self.ready.draft_max)
+    def choose(self, draft: int | None, exact: bool | None) -> tuple[int, Limits]:
+        """The draft length and the bounds of a request that may leave both open."""
+        draft = min(DEFAULT_DRAFT if draft is None else draft, self.ready.draft_max)
+        if exact is None:
+            exact = draft >= SHORTEST_FREE_DRAFT
+        return draft, self._plan.exact if exact else self._plan.free
 
     def close(self) -> None:
-        """The drafter's context first: it holds a pointer into the target's."""
-        for context in reversed(self._contexts):
-            context.close()
-        for model in reversed(self._models):
-            model.close()
+        """Free everything, the drafter's context before the target's that it points into."""
+        self._held.close()
 
     @classmethod
     def load(cls, load: Load, send: Send) -> Pair:
@@ -64,50 +63,48 @@ class Pair:
         process reaches llama.cpp.
         """
         began = time.perf_counter()
-        target_facts = inspect_target(Path(load.target))
-        drafter_facts = None
+        target = inspect_target(Path(load.target))
+        drafter = None
         if load.drafter is not None:
-            drafter_facts = inspect_drafter(Path(load.drafter))
-            check_pair(target_facts, drafter_facts)
-        plan = _plan(load, target_facts, has_drafter=drafter_facts is not None)
-        models: list[Model] = []
-        contexts: list[Context] = []
-        try:
-            decoder, abort = _open(load, plan, target_facts, drafter_facts, send, models, contexts)
+            drafter = inspect_drafter(Path(load.drafter))
+            check_pair(target, drafter)
+        plan = _plan(load, target, has_drafter=drafter is not None)
+        abort = AbortFlag()
+        with ExitStack() as held:
+            decoder = _open(plan, target, drafter, abort, send, held)
             _warm_up(decoder)
-        except BaseException:
-            for context in reversed(contexts):
-                context.close()
-            for model in reversed(models):
-                model.close()
-            raise
+            held = held.pop_all()
         send(Loading("context", 1.0))
-        options, settings, threads = plan
         ready = Ready(
             target=load.target,
             drafter=load.drafter,
-            architecture=target_facts.architecture,
-            name=target_facts.name,
-            context=options.context,
-            sequences=options.sequences,
-            threads=threads,
-            draft_max=_longest_draft(load, settings) if drafter_facts is not None else 0,
-            exact=load.exact,
-            ubatch=options.ubatch,
-            kv_type=settings.kv_type,
+            architecture=target.architecture,
+            name=target.name,
+            context=plan.options.context,
+            sequences=plan.options.sequences,
+            threads=plan.options.threads,
+            draft_max=plan.draft_max,
+            exact_draft_max=min(plan.draft_max, plan.exact.rows - 1),
+            ubatch=plan.options.ubatch,
+            kv_type=plan.options.kv_type,
             vocabulary=decoder.target.n_vocab,
             backend=library.system_info(),
             load_seconds=time.perf_counter() - began,
-            warnings=settings.caveats,
+            warnings=plan.caveats,
         )
-        return cls(decoder, ready, abort, contexts, models)
+        return cls(decoder, ready, plan, abort, held)
 
 
-Plan = tuple[ContextOptions, exactness.Settings, int]
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a pair is going to be loaded."""
 
-
-def _longest_draft(load: Load, settings: exactness.Settings) -> int:
-    return min(load.draft_max, settings.limits.rows - 1)
+    options: ContextOptions
+    free: Limits
+    exact: Limits
+    draft_max: int
+    gpu_layers: int
+    caveats: tuple[str, ...]
 
 
 def _plan(load: Load, facts: TargetFacts, *, has_drafter: bool) -> Plan:
@@ -121,102 +118,91 @@ def _plan(load: Load, facts: TargetFacts, *, has_drafter: bool) -> Plan:
             f"{threads} threads were asked for and this process may use {usable_cpus()} CPUs; "
             "more threads than CPUs make every token slower"
         )
-    on_gpu = library.can_offload() and load.gpu_layers != 0
-    trained = facts.context_length or DEFAULT_CONTEXT
-    context = load.context or min(DEFAULT_CONTEXT, trained)
+    context = load.context or min(DEFAULT_CONTEXT, facts.context_length)
     if context < 16:
         raise GemmaLocalError("a context of fewer than 16 tokens is of no use; choose a larger one")
+    on_gpu = library.can_offload() and load.gpu_layers != 0
     ubatch = slice_tokens(facts, threads, on_gpu=on_gpu)
     longest = load.draft_max if has_drafter else 0
-    settings = exactness.settings(
-        exact=load.exact,
-        rows=load.sequences * (longest + 1),
+    free = free_limits(rows=load.sequences * (longest + 1), ubatch=ubatch)
+    exact = exact_limits(
+        draft_max=longest,
         window=facts.sliding_window,
         context=context,
         ubatch=ubatch,
-        on_gpu=on_gpu,
-        floats=facts.float_matrix,
+        matrix_types=facts.matrix_types,
     )
     options = ContextOptions(
         context=context,
         sequences=load.sequences,
         ubatch=ubatch,
-        rows=settings.limits.rows,
+        rows=max(free.rows, exact.rows),
         threads=threads,
-        kv_type=settings.kv_type,
-        flash_attention=settings.flash_attention,
     )
-    return options, settings, threads
+    caveats = ("exact mode was measured on CPUs; verify tells whether it holds on this GPU",)
+    return Plan(options, free, exact, longest, load.gpu_layers, caveats if on_gpu else ())
 
 
 def slice_tokens(facts: TargetFacts, threads: int, *, on_gpu: bool) -> int:
     """Tokens of one prefill slice: 512, fewer where that would take longer than about a second.
 
     Chosen once from the model's size and not from the clock, so that the same prompt is always
-    cut the same way. 20 GFLOP/s a thread is what quantised matrices reach on current laptops.
+    cut the same way. 40 GFLOP/s a thread is about what quantised matrices reach on AVX2; below 64
+    tokens slices get slower than they get shorter.
     """
     if on_gpu:
         return 512
-    flops_per_token = 2.0 * facts.active_parameters
-    affordable = threads * 20e9 / flops_per_token
+    affordable = threads * 40e9 / (2.0 * facts.active_parameters)
     return next((n for n in (512, 256, 128) if n <= affordable), 64)
 
 
 def _open(
-    load: Load,
     plan: Plan,
-    target_facts: TargetFacts,
-    drafter_facts: DrafterFacts | None,
+    target: TargetFacts,
+    drafter: DrafterFacts | None,
+    abort: AbortFlag,
     send: Send,
-    models: list[Model],
-    contexts: list[Context],
-) -> tuple[Decoder, AbortFlag]:
-    """Load models and make contexts, appending each to the lists as soon as it must be freed."""
-    options, settings, threads = plan
+    held: ExitStack,
+) -> Decoder:
+    """Load models and make contexts; ``held`` gets each as soon as it must be freed."""
+    contexts: list[Context] = []
 
     def open_model(path: Path, stage: str) -> Model:
         model = Model(
             path,
-            gpu_layers=load.gpu_layers,
-            repack=settings.repack,
+            gpu_layers=plan.gpu_layers,
             progress=lambda fraction: send(Loading(stage, fraction)),
         )
-        models.append(model)
+        held.callback(model.close)
         return model
 
     def open_context(model: Model, options: ContextOptions, other: Context | None) -> Context:
         context = Context(model, options, other)
-        contexts.append(context)
+        held.callback(context.close)
         abort.attach(context.pointer)
+        contexts.append(context)
         return context
-
-    abort = AbortFlag()
-    target = open_context(open_model(target_facts.path, "target"), options, None)
-    drafter: Drafter = NoDrafter()
-    if drafter_facts is not None:
-        model = open_model(drafter_facts.path, "drafter")
-        rows = options.sequences
-        small = ContextOptions(
-            options.context, rows, max(rows, 8), rows, threads, options.kv_type,
-            options.flash_attention,
-        )  # fmt: skip
-        context = open_context(model, small, target)
-        target.enable_nextn(masked=False)
-        context.enable_nextn(masked=True)
-        drafter = MtpDrafter(context)
 
     def apply_threads(count: int) -> None:
         for context in contexts:
             context.set_threads(count)
 
-    decoder = Decoder(
-        target,
-        drafter,
-        settings.limits,
-        wants_activations=drafter_facts is not None,
-        governor=ThreadGovernor(threads, apply_threads),
+    target_context = open_context(open_model(target.path, "target"), plan.options, None)
+    source: Drafter = NoDrafter()
+    if drafter is not None:
+        # One row per sequence and drafted position.
+        rows = plan.options.sequences
+        options = replace(plan.options, ubatch=max(rows, 8), rows=rows)
+        context = open_context(open_model(drafter.path, "drafter"), options, target_context)
+        target_context.enable_nextn(masked=False)
+        context.enable_nextn(masked=True)
+        source = MtpDrafter(context)
+    return Decoder(
+        target_context,
+        source,
+        wants_activations=drafter is not None,
+        governor=ThreadGovernor(plan.options.threads, apply_threads),
     )
-    return decoder, abort
 
 
 def _warm_up(decoder: Decoder) -> None:

@@ -12,10 +12,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
-from gemma_local.engine.decoder import Decoder
 from gemma_local.engine.encoding import Encoder
 from gemma_local.engine.messages import (
-    DRAFT_MAX,
     Done,
     Event,
     Failed,
@@ -25,9 +23,10 @@ from gemma_local.engine.messages import (
     Tally,
 )
 from gemma_local.engine.output import Output
+from gemma_local.engine.pair import Pair
 from gemma_local.engine.runtime.context import DecodeFailed
 from gemma_local.engine.sampler import Sampler
-from gemma_local.engine.sequence import Sequence
+from gemma_local.engine.sequence import Limits, Sequence
 from gemma_local.models.errors import GemmaLocalError
 
 DELTA_SECONDS: Final = 0.04
@@ -35,21 +34,39 @@ DELTA_SECONDS: Final = 0.04
 STATS_SECONDS: Final = 0.25
 
 
+class Cache:
+    """What a free slot's KV cache holds.
+
+    ``in_order``: the cells of the sliding-window ring were filled in order. Passes without a rule
+    about the ring's end may have rolled back across it.
+    """
+
+    def __init__(self) -> None:
+        self.tokens: list[int] = []
+        self.in_order = True
+
+    def clear(self) -> None:
+        """Nothing is cached, or will be when the slot is used."""
+        self.tokens = []
+        self.in_order = True
+
+    def keep(self, sequence: Sequence) -> None:
+        """Remember what a sequence that ends leaves behind."""
+        self.tokens = sequence.tokens[: sequence.pos]
+        self.in_order = self.in_order and sequence.limits.block > 1
+
+
 class Scheduler:
     """Runs requests on the slots of one pair."""
 
-    def __init__(
-        self, decoder: Decoder, *, send: Callable[[Event], None], default_draft: int, exact: bool
-    ) -> None:
-        """``default_draft`` is the draft length of requests that leave it open."""
-        self._decoder = decoder
+    def __init__(self, pair: Pair, send: Callable[[Event], None]) -> None:
+        self._pair = pair
+        self._decoder = decoder = pair.decoder
         self._send = send
-        self._default_draft = default_draft
-        self._exact = exact
         self._encoder = Encoder(decoder.target.model.vocabulary)
         self._waiting: deque[Generate] = deque()
         self._running: dict[int, Sequence] = {}
-        self._cached: list[list[int]] = [[] for _ in range(decoder.target.options.sequences)]
+        self._caches = [Cache() for _ in range(decoder.target.options.sequences)]
         self._sent_delta: dict[str, float] = {}
         self._sent_stats: dict[str, float] = {}
 
@@ -74,8 +91,8 @@ class Scheduler:
 
     def forget(self) -> None:
         """Do not count on what the caches hold: somebody else used them."""
-        for slot, cached in enumerate(self._cached):
-            cached.clear()
+        for slot, cache in enumerate(self._caches):
+            cache.clear()
             self._decoder.target.truncate(slot, 0)
 
     def turn(self) -> None:
@@ -111,7 +128,7 @@ class Scheduler:
     # ------------------------------------------------------------------------------ admission
 
     def _admit(self) -> None:
-        while self._waiting and len(self._running) < len(self._cached):
+        while self._waiting and len(self._running) < len(self._caches):
             request = self._waiting.popleft()
             try:
                 sequence = self._start(request)
@@ -137,37 +154,42 @@ class Scheduler:
         foreign = next((t for t in prompt if not 0 <= t < vocabulary.size), None)
         if foreign is not None:
             raise GemmaLocalError(f"the prompt contains token {foreign}, which does not exist")
-        slot, reused = self._best_slot([*prompt, *request.produced])
-        sampler = Sampler(
-            request.sampling, vocabulary.suppressed, prompt=[*prompt, *request.produced]
-        )
-        draft = self._default_draft if request.draft is None else request.draft
+        draft, limits = self._pair.choose(request.draft, request.exact)
+        tokens = [*prompt, *request.produced]
+        slot, reused = self._best_slot(tokens, limits)
+        sampler = Sampler(request.sampling, vocabulary.suppressed, prompt=tokens)
         output = Output(
             vocabulary, request.stop, request.produced, watch_loops=not request.ignore_end
         )
-        sequence = Sequence(slot, request, prompt, sampler, output, min(draft, DRAFT_MAX))
+        sequence = Sequence(slot, request, prompt, sampler, output, draft, limits)
+        if not reused:
+            self._caches[slot].clear()
         self._decoder.target.truncate(slot, reused)
         sequence.pos = sequence.meter.reused_tokens = reused
         return sequence
 
-    def _best_slot(self, tokens: list[int]) -> tuple[int, int]:
+    def _best_slot(self, tokens: list[int], limits: Limits) -> tuple[int, int]:
         """The free slot whose cache is of most use for ``tokens``, and how many it saves."""
-        free = [slot for slot in range(len(self._cached)) if slot not in self._running]
-        return max(((slot, self._reusable(slot, tokens)) for slot in free), key=lambda it: it[1])
+        free = [slot for slot in range(len(self._caches)) if slot not in self._running]
+        saved = ((slot, self._reusable(slot, tokens, limits)) for slot in free)
+        return max(saved, key=lambda it: it[1])
 
-    def _reusable(self, slot: int, tokens: list[int]) -> int:
+    def _reusable(self, slot: int, tokens: list[int], limits: Limits) -> int:
         """How many tokens of a slot's cache can stand as the beginning of ``tokens``.
 
         The last token is always computed again, for its logits. Going back behind the sliding
         window would be silently wrong (``seq_rm`` says yes although the keys are gone), so the
-        window before the cut must still be there. In exact mode only a pure continuation is
-        reused: after a cut the ring's cells come in another order.
+        window before the cut must still be there. In exact mode the ring's cells must be in
+        order, and stay so: once it has wrapped nothing can be cut off.
         """
-        cached = self._cached[slot]
+        cache = self._caches[slot]
+        cached = cache.tokens
         limit = min(len(cached), len(tokens) - 1)
         shared = next((i for i in range(limit) if cached[i] != tokens[i]), limit)
         window = self._decoder.target.model.n_swa
-        if self._exact and shared < len(cached):
+        if limits.ring and (
+            not cache.in_order or (shared < len(cached) and len(cached) > limits.ring)
+        ):
             return 0
         if self._decoder.target.first_position(slot) >= max(1, shared - window):
             return 0
@@ -203,12 +225,13 @@ class Scheduler:
                         tuple(sequence.output.ids),
                         sequence.end_token,
                         sequence.detail,
+                        exact=sequence.limits.block > 1,
                     )
                 )
                 self._release(sequence)
 
     def _release(self, sequence: Sequence) -> None:
-        self._cached[sequence.slot] = sequence.tokens[: sequence.pos]
+        self._caches[sequence.slot].keep(sequence)
         del self._running[sequence.slot]
         self._sent_delta.pop(sequence.request.id, None)
         self._sent_stats.pop(sequence.request.id, None)

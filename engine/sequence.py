@@ -2,11 +2,37 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from gemma_local.engine.messages import Generate, Tally
 from gemma_local.engine.meter import Meter
 from gemma_local.engine.output import Output
 from gemma_local.engine.runtime.context import Floats
 from gemma_local.engine.sampler import Sampler
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds of the passes on a sequence.
+
+    ``rows``: most rows of one verifying pass. ``ring``: cells of the sliding-window cache that a
+    pass must not run across the end of, 0 = no such rule. Crossing it and rolling back leaves the
+    cells in another order, and floating-point sums with them.
+
+    ``block``: passes are filled up to a multiple of so many rows, with rows that are thrown away.
+    llama.cpp multiplies some matrices by one kernel for a few rows and by another for blocks of
+    rows, whose results differ in the last bits; with this rule every row takes the second. Before
+    the end of the ring or the context, where there is no room to fill up, rows go one by one,
+    drafting or not.
+    """
+
+    rows: int
+    ring: int = 0
+    block: int = 1
+
+    def filled(self, rows: int) -> int:
+        """Rows of a pass that has ``rows`` real ones, when there is room to fill it up."""
+        return -(-rows // self.block) * self.block
 
 
 class Sequence:
@@ -26,6 +52,7 @@ class Sequence:
         sampler: Sampler,
         output: Output,
         draft: int,
+        limits: Limits,
     ) -> None:
         self.slot = slot
         self.request = request
@@ -36,6 +63,7 @@ class Sequence:
         self.sampler = sampler
         self.output = output
         self.draft = draft
+        self.limits = limits
         self.meter = Meter(prompt_tokens=len(prompt))
         self.reason: str | None = None
         self.end_token: int | None = None

@@ -75,7 +75,6 @@ class ContextOptions:
     rows: int
     threads: int
     kv_type: str = "f16"
-    flash_attention: bool | None = None
 
 
 class Context:
@@ -106,12 +105,6 @@ class Context:
         params.kv_unified = False
         params.no_perf = True
         params.type_k = params.type_v = KV_TYPES[options.kv_type]
-        if options.flash_attention is not None:
-            params.flash_attn_type = (
-                C.LLAMA_FLASH_ATTN_TYPE_ENABLED
-                if options.flash_attention
-                else C.LLAMA_FLASH_ATTN_TYPE_DISABLED
-            )
         if other is not None:
             params.ctx_type = C.LLAMA_CONTEXT_TYPE_MTP
             params.ctx_other = other.pointer

@@ -20,14 +20,12 @@ class Model:
         path: Path,
         *,
         gpu_layers: int = -1,
-        repack: bool = True,
         progress: Callable[[float], None] | None = None,
     ) -> None:
         """Load ``path``; ``progress`` hears fractions from 0 to 1.
 
-        ``repack`` lets llama.cpp rearrange quantised matrices for this CPU: faster prefill, and a
-        different order of additions for batches of 4 rows and more. The memory map stays on: the
-        per-layer embedding table of E2B and E4B is read lazily through it.
+        The memory map stays on: the per-layer embedding table of E2B and E4B is read lazily
+        through it.
 
         Raises BadModelFile with llama.cpp's own last complaint when it refuses the file. Files
         that would make it abort must have been refused before (``models.admission``).
@@ -35,7 +33,6 @@ class Model:
         start(log_file=log.file)
         params = C.llama_model_default_params()
         params.n_gpu_layers = gpu_layers
-        params.use_extra_bufts = repack
 
         def report(fraction: float, _user_data: object) -> bool:
             if progress is not None:

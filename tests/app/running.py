@@ -137,7 +137,7 @@ class Terminal:
     def line(self, text: str) -> None:
         self.type(text + "\n")
 
-    def wait_for(self, pattern: str, seconds: float = 20.0) -> str:
+    def wait_for(self, pattern: str, seconds: float = 40.0) -> str:
         """Read until ``pattern`` appears after what was waited for before; what was read."""
         deadline = time.monotonic() + seconds
         while not (match := re.search(pattern, self.screen[self._seen :])):

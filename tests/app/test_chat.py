@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import sys
+import time
 
 import pytest
 
@@ -73,6 +74,8 @@ def test_commands_and_messages_of_several_lines(command: Command, story: Pair) -
 def test_ctrl_c_stops_an_answer_and_keeps_it(command: Command, endless: Pair) -> None:
     with command.terminal("--model", endless.target, *FAST) as terminal:
         terminal.wait_for("> ")
+        # A signal between the prompt and the wait for a key is only seen at the next key.
+        time.sleep(0.3)
         terminal.type("\x03")
         terminal.wait_for("Ctrl-D or /exit leaves")
         terminal.line("go on")

@@ -15,7 +15,7 @@ from gemma_local.app.exactness_record import (
     deserves_label,
     fingerprint,
 )
-from gemma_local.engine.messages import Load, Ready, Sampling, Tally
+from gemma_local.engine.messages import Done, Load, Ready, Sampling, Tally
 from tests.app.test_report import READY
 
 THIS = Combination("t", "d", "0.3.36", "CPU", 2, -1, True)
@@ -107,18 +107,19 @@ def test_the_label_needs_mode_proof_length_and_no_lenience(
     model = tmp_path / "m.gguf"
     model.write_bytes(b"model")
     ready: Ready = replace(READY, target=str(model), drafter=str(model))
-    load = Load(str(model), str(model), exact=True)
-    drafted = Tally(drafted=3, drafted_by_position=(1, 1, 1))
+    load = Load(str(model), str(model))
+    drafted = Done("a", "stop", Tally(drafted=3, drafted_by_position=(1, 1, 1)), (), exact=True)
     greedy = Sampling(temperature=0.0)
 
-    def deserves(ready: Ready = ready, sampling: Sampling = greedy, tally: Tally = drafted) -> bool:
-        return deserves_label(record, ready, load, sampling, tally)
+    def deserves(ready: Ready = ready, sampling: Sampling = greedy, done: Done = drafted) -> bool:
+        return deserves_label(record, ready, load, sampling, done)
 
     assert not deserves()
-    record.keep(Combination.of(ready, load), [PASSED])
+    record.keep(Combination.of(ready, load, exact_mode=True), [PASSED])
     assert deserves()
-    assert deserves(tally=Tally())
-    assert not deserves(tally=Tally(drafted=2, drafted_by_position=(1, 1)))
+    assert deserves(done=replace(drafted, tally=Tally()))
+    shorter = Tally(drafted=2, drafted_by_position=(1, 1))
+    assert not deserves(done=replace(drafted, tally=shorter))
     assert not deserves(sampling=replace(greedy, lenience=0.1))
-    assert not deserves(ready=replace(ready, exact=False))
+    assert not deserves(done=replace(drafted, exact=False))
     assert not deserves(ready=replace(ready, drafter=None))

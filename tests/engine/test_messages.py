@@ -11,13 +11,15 @@ PROMPT = (Control("<|turn>"), Text("line\nbreak é\u2028 \ud800"), Markup("<s>")
 TALLY = m.Tally(prompt_tokens=3, drafted_by_position=(2, 1), accepted_by_position=(1, 0))
 
 MESSAGES: list[m.Message] = [
-    m.Load("t.gguf", None, exact=True),
-    m.Generate("a", PROMPT, m.Sampling(seed=7, logit_bias={3: -1.5}), 5, ("\n\n", "x"), 2, (9,)),
+    m.Load("t.gguf", None, threads=1),
+    m.Generate(
+        "a", PROMPT, m.Sampling(seed=7, logit_bias={3: -1.5}), 5, ("\n\n", "x"), 2, None, (9,)
+    ),
     m.Cancel("a"),
-    m.Verify("v", PROMPT, 10, 3),
+    m.Verify("v", PROMPT, 10, 3, exact=True),
     m.Shutdown(),
     m.Loading("target", 0.5),
-    m.Ready("t", "d", "gemma4", "n", 8, 1, 2, 3, False, 64, "f16", 9, "CPU", 0.1, ("careful",)),
+    m.Ready("t", "d", "gemma4", "n", 8, 1, 2, 3, 3, 64, "f16", 9, "CPU", 0.1, ("careful",)),
     m.Prefill("a", 1, 2, 0),
     m.Delta("a", "é\n", (1, 2), (True, False)),
     m.Delta("a", "", (), ()),

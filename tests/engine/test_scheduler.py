@@ -127,15 +127,35 @@ def test_a_window_that_moved_on_is_not_reused(ggufs: Path) -> None:
         assert near.end.tally.reused_tokens == len(long) - 2
 
 
-def test_exact_mode_reuses_pure_continuations_only(ggufs: Path) -> None:
-    with running(build("dense", STORY, ggufs), exact=True) as runner:
-        [first] = runner.run(ask(max_tokens=5))
-        [other] = runner.run(ask(max_tokens=5))
-        assert other.end.tally.reused_tokens == 0
-        prompt = runner.scheduler._encoder.ids(ask().prompt)
-        following = (*prompt, *first.tokens, 9)
-        [third] = runner.run(ask(prompt=(Ids(following),), max_tokens=5))
-        assert third.end.tally.reused_tokens == len(following) - 2
+def test_exact_mode_cuts_nothing_off_once_the_ring_has_wrapped(ggufs: Path) -> None:
+    with running(build("dense", STORY, ggufs, window=64), context=2048) as runner:
+        ring = runner.pair.choose(3, exact=True)[1].ring
+        long = tuple(5 + i % 50 for i in range(ring + 40))
+
+        def reused(tokens: tuple[int, ...], *, exact: bool = True) -> int:
+            [reply] = runner.run(ask(prompt=(Ids(tokens),), max_tokens=5, exact=exact))
+            known = tuple(runner.scheduler._encoder.ids((Ids(tokens),)))
+            reused.after = (*known, *reply.tokens)  # type: ignore[attr-defined]
+            return reply.end.tally.reused_tokens
+
+        assert reused(long[:200]) == 0
+        assert reused((*long[:199], 9)) == 200  # the BOS and 199
+        reused(long)
+        assert reused((*long[:-2], 9)) == 0
+        reused(long)
+        following = reused.after  # type: ignore[attr-defined]
+        assert reused((*following, 9)) == len(following) - 1
+
+
+def test_exact_mode_trusts_no_cache_that_was_made_without_it(ggufs: Path) -> None:
+    with running(build("dense", STORY, ggufs, window=64), context=512) as runner:
+        runner.run(ask(draft=3, max_tokens=9, exact=False))
+        [reply] = runner.run(ask(draft=3, max_tokens=9, exact=True))
+        assert reply.end.tally.reused_tokens == 0
+        [again] = runner.run(ask(draft=3, max_tokens=9, exact=True))
+        assert again.end.tally.reused_tokens > 0
+        [free] = runner.run(ask(draft=3, max_tokens=9, exact=False))
+        assert free.end.tally.reused_tokens > 0
 
 
 # ----------------------------------------------------------------------------------------- abort
