@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 import secrets
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,14 +27,31 @@ class NotANumber(ArithmeticError):
     """The logits of a row are not numbers."""
 
 
+class Constraint(Protocol):
+    """What may come next, for instance by a grammar."""
+
+    def restrict(self, row: Floats) -> None:
+        """Set the logits of tokens that may not come next to -inf, in place."""
+        ...
+
+    def accept(self, token: int) -> None:
+        """Move on past an emitted token."""
+        ...
+
+
 class Sampler:
     """Chooses tokens for one sequence. Keeps no state but the counts that penalties need."""
 
     def __init__(
-        self, sampling: Sampling, banned: NDArray[np.int64] | None = None, prompt: Any = ()
+        self,
+        sampling: Sampling,
+        banned: NDArray[np.int64] | None = None,
+        prompt: Sequence[int] = (),
+        constraint: Constraint | None = None,
     ) -> None:
         """``banned`` tokens are never chosen; ``prompt`` counts for the penalties' window."""
         self.sampling = sampling
+        self._constraint = constraint
         self.seed = secrets.randbits(63) if sampling.seed is None else sampling.seed
         self._banned = banned if banned is not None and banned.size else None
         bias = sampling.logit_bias
@@ -76,7 +94,9 @@ class Sampler:
         return float(row[token]) - float(row.max()) >= floor
 
     def accept(self, token: int) -> None:
-        """Tell the penalties that a token was emitted."""
+        """Tell penalties and constraint that a token was emitted."""
+        if self._constraint is not None:
+            self._constraint.accept(token)
         if self._window:
             self._recent.append(token)
             del self._recent[: -self._window]
@@ -84,6 +104,8 @@ class Sampler:
     def _adjust(self, row: Floats) -> None:
         if self._banned is not None:
             row[self._banned] = -np.inf
+        if self._constraint is not None:
+            self._constraint.restrict(row)
         if self._bias_ids is not None and self._bias is not None:
             row[self._bias_ids] += self._bias
         if not self._penalises or not self._recent:

@@ -116,6 +116,31 @@ def test_the_penalty_window_slides() -> None:
     assert sampler.choose(np.array([4.0, 3.0, 3.0], np.float32), 2) == 0
 
 
+class OnlyAfter:
+    """A toy grammar: a token may only be followed by the next larger one."""
+
+    def __init__(self) -> None:
+        self.last = 0
+
+    def restrict(self, row: np.ndarray) -> None:
+        allowed = row[self.last + 1]
+        row[:] = -np.inf
+        row[self.last + 1] = allowed
+
+    def accept(self, token: int) -> None:
+        self.last = token
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_a_constraint_decides_what_may_come_next(temperature: float) -> None:
+    sampler = Sampler(Sampling(temperature=temperature, seed=1), constraint=OnlyAfter())
+    said = []
+    for index in range(5):
+        said.append(sampler.choose(np.arange(20, 0, -1).astype(np.float32), index))
+        sampler.accept(said[-1])
+    assert said == [1, 2, 3, 4, 5]
+
+
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_what_is_not_a_number_is_noticed(temperature: float, bad: float) -> None:
