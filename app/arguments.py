@@ -235,5 +235,6 @@ def _add_exact(add: Callable[..., Any]) -> None:
         "--exact",
         metavar="WHEN",
         type=one_of("auto", "on", "off"),
-        help="settings under which drafting changes no bit: auto (default), on or off",
+        help="passes of one shape, so that drafting changes no bit of the logits: auto (default, "
+        "where it costs no speed), on or off",
     )
