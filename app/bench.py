@@ -39,21 +39,12 @@ def run(options: BenchOptions) -> ExitCode:
     """Measure and report. Raises GemmaLocalError."""
     launch = prepare(options, longest_draft=max(options.draft))
     prompts = _prompts(launch, options)
-    engine = launch.open()
-    try:
-        ready = engine.ready
-        assert ready is not None
+    with launch.running() as (engine, ready):
         arms = [Arm(PLAIN, 0)]
         if ready.draft_max:
             lengths = [length for length in options.draft if length <= ready.draft_max]
             arms += [*(Arm(str(length), length) for length in lengths), Arm(AUTO, None)]
         tallies = _measure(engine, arms, prompts, options)
-    except KeyboardInterrupt:
-        engine.close(timeout=0.0)
-        raise
-    finally:
-        progress.clear()
-        engine.close()
     results = summarise(arms, list(prompts[0]), tallies)
     if options.json:
         write_json(as_json(ready, options, results))

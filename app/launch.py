@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -13,7 +14,7 @@ from gemma_local.app.errors import NoModel, UsageError
 from gemma_local.app.options import PairOptions
 from gemma_local.app.terminal import note, progress
 from gemma_local.engine.client import Engine, EngineDied, EngineFailed
-from gemma_local.engine.messages import Load, Loading
+from gemma_local.engine.messages import Load, Loading, Ready
 from gemma_local.engine.threads import usable_cpus
 from gemma_local.models.drafter import inspect_drafter
 from gemma_local.models.errors import BadModelFile
@@ -53,6 +54,21 @@ class Launch:
         finally:
             progress.clear()
         return engine
+
+    @contextmanager
+    def running(self, on_loading: OnLoading | None = None) -> Iterator[tuple[Engine, Ready]]:
+        """The engine with the pair loaded, for the length of a block; raises as ``open`` does."""
+        engine = self.open(on_loading)
+        try:
+            assert engine.ready is not None
+            yield engine, engine.ready
+        except KeyboardInterrupt:
+            # No time for good manners.
+            engine.close(timeout=0.0)
+            raise
+        finally:
+            progress.clear()
+            engine.close()
 
 
 def prepare(options: PairOptions, *, longest_draft: int | None) -> Launch:

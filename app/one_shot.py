@@ -29,25 +29,17 @@ def run(options: AnswerOptions) -> ExitCode:
     conversation = Conversation(prompt_writer(launch.target, raw=options.raw), options.system)
     asked = request(conversation.ask(text), options, is_gemma4=launch.target.is_gemma4)
     output = output_for(options.output)
-    engine = launch.open(output.event)
-    try:
-        ready = engine.ready
-        assert ready is not None
+    with launch.running(output.event) as (engine, ready):
         output.ready(ready, engine.pid)
         answer = Answer(engine, asked, output.event, output.restart)
-        done = answer.run()
+        try:
+            done = answer.run()
+        except EngineFailed:
+            output.broken_off()
+            raise
         record = ExactnessRecord(folders.exactness_path())
         exact = deserves_label(record, ready, launch.load, asked.sampling, done)
         output.done(answer_report(answer.text, done, ready, asked.sampling, exact=exact))
-    except EngineFailed:
-        output.broken_off()
-        raise
-    except KeyboardInterrupt:
-        # The second one: no time for good manners.
-        engine.close(timeout=0.0)
-        raise
-    finally:
-        engine.close()
     if options.stats:
         _print_stats(done, exactness_label(exact=exact, lenience=options.lenience))
     return end_of(done, ready.context)

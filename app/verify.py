@@ -23,7 +23,7 @@ from gemma_local.app.prompts import prompt_writer
 from gemma_local.app.terminal import note, progress
 from gemma_local.app.verify_report import Comparison, ModeReport, as_json, as_text
 from gemma_local.engine.client import Engine, EngineDied, EngineFailed, new_id
-from gemma_local.engine.messages import Verified, Verify
+from gemma_local.engine.messages import Ready, Verified, Verify
 from gemma_local.models.chat_format import Message
 from gemma_local.models.errors import BadPair
 from gemma_local.models.prompt import Prompt
@@ -42,15 +42,10 @@ def run(options: VerifyOptions) -> ExitCode:
     write = prompt_writer(launch.target, raw=options.raw).first
     texts = _own_prompts(options.prompts) if options.prompts else BUILT_IN
     prompts = {name: write([Message("user", text)]) for name, text in texts.items()}
-    engine = launch.open()
-    try:
-        reports = [_verify_mode(engine, launch, exact, prompts, options) for exact in (False, True)]
-    except KeyboardInterrupt:
-        engine.close(timeout=0.0)
-        raise
-    finally:
-        progress.clear()
-        engine.close()
+    with launch.running() as (engine, ready):
+        reports = [
+            _verify_mode(engine, ready, launch, exact, prompts, options) for exact in (False, True)
+        ]
     if options.json:
         write_json({"model": launch.load.target, "drafter": launch.load.drafter,
                     "modes": [as_json(report) for report in reports]})  # fmt: skip
@@ -61,10 +56,13 @@ def run(options: VerifyOptions) -> ExitCode:
 
 
 def _verify_mode(
-    engine: Engine, launch: Launch, exact: bool, prompts: dict[str, Prompt], options: VerifyOptions
+    engine: Engine,
+    ready: Ready,
+    launch: Launch,
+    exact: bool,
+    prompts: dict[str, Prompt],
+    options: VerifyOptions,
 ) -> ModeReport:
-    ready = engine.ready
-    assert ready is not None
     report = ModeReport("exact" if exact else "default", ready.warnings if exact else ())
     longest = ready.exact_draft_max if exact else ready.draft_max
     for length in options.draft:
