@@ -6,6 +6,7 @@ Everything that costs time is imported where it is needed: ``--help`` loads none
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 import traceback
@@ -92,7 +93,7 @@ def _output_form(words: list[str]) -> str:
     """What form of output was asked for; looked up by hand, as the error may be in the options."""
     if words[:1] in (["bench"], ["verify"]):
         return "json" if "--json" in words else "text"
-    for word, value in zip(words, [*words[1:], ""], strict=True):
+    for word, value in itertools.pairwise([*words, ""]):
         form = value if word == "--output" else word.removeprefix("--output=")
         if form in ("json", "stream-json"):
             return form

@@ -100,8 +100,11 @@ def test_version(command: Command) -> None:
     assert done.stdout.startswith("gemma-local")
 
 
-def test_without_a_model_it_says_what_to_do_in_three_lines(command: Command) -> None:
-    done = command.run("-p", "hi")
+@pytest.mark.parametrize("arguments", [(), ("-p", "hi"), ("--system", "be"), ("-p", "")])
+def test_without_a_model_it_says_what_to_do_in_three_lines(
+    command: Command, arguments: tuple[str, ...]
+) -> None:
+    done = command.run(*arguments)
     assert (done.returncode, done.stdout) == (3, "")
     lines = done.stderr.splitlines()
     assert len(lines) == 3
