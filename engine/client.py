@@ -270,8 +270,9 @@ def engine_environment() -> dict[str, str]:
     # E2B's shape on two cores, idle and beside one busy process, drafting 3, tokens/s:
     # passive 14.6 and 9.2, short spin 17.4 and 7.4, active 18.8 and 6.5, once 2.3.
     # OpenMP reads this once, when it is loaded: it cannot be set later.
-    environment.setdefault("OMP_WAIT_POLICY", "passive")
-    environment.setdefault("GOMP_SPINCOUNT", "2000")
+    if "OMP_WAIT_POLICY" not in environment:
+        environment["OMP_WAIT_POLICY"] = "passive"
+        environment.setdefault("GOMP_SPINCOUNT", "2000")
     # A failed assertion would otherwise start a debugger to print a backtrace.
     environment.setdefault("GGML_NO_BACKTRACE", "1")
     environment.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from gemma_local.engine.client import Engine, EngineDied, EngineFailed, resume
+from gemma_local.engine.client import Engine, EngineDied, EngineFailed, engine_environment, resume
 from gemma_local.engine.messages import (
     Delta,
     Done,
@@ -250,6 +250,25 @@ def test_a_log_that_grew_is_put_aside(engine: Engine, ggufs: Path) -> None:
     engine.start(load(build("dense", STORY, ggufs), context=512))
     assert engine.log_path.stat().st_size < 1 << 20
     assert engine.log_path.with_suffix(".old.log").exists()
+
+
+@pytest.mark.parametrize(
+    ("chosen", "policy", "spins"),
+    [
+        ({}, "passive", "2000"),
+        ({"GOMP_SPINCOUNT": "0"}, "passive", "0"),
+        ({"OMP_WAIT_POLICY": "active"}, "active", None),
+    ],
+)
+def test_threads_wait_with_a_short_spin_unless_the_person_chose(
+    monkeypatch: pytest.MonkeyPatch, chosen: dict[str, str], policy: str, spins: str | None
+) -> None:
+    for name in ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in chosen.items():
+        monkeypatch.setenv(name, value)
+    environment = engine_environment()
+    assert (environment["OMP_WAIT_POLICY"], environment.get("GOMP_SPINCOUNT")) == (policy, spins)
 
 
 def test_the_client_starts_without_the_engine_s_weight() -> None:
