@@ -73,6 +73,9 @@ def _verify_mode(
             name, reason = next(iter(report.skipped.items()))
             raise EngineFailed(f"no prompt could be compared; {name}: {reason}")
         report.comparisons.append(Comparison(length, results))
+    if not report.comparisons:
+        report.skipped["all prompts"] = f"drafts are at most {longest} long in this mode"
+        return report
     combination = Combination.of(ready, launch.load, exact_mode=exact)
     try:
         findings = [comparison.finding for comparison in report.comparisons]

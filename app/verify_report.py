@@ -118,6 +118,8 @@ def _verdict(report: ModeReport) -> str:
     if report.differs:
         hint = "" if report.mode == "exact" else "; where that matters, see the exact mode"
         return f"drafting changes something{hint}"
+    if not report.comparisons:
+        return "nothing was compared"
     if not report.is_proof:
         return f"no difference, but fewer than {MINIMUM_ROWS} rows a length prove nothing"
     return f"no difference{'; answers may be called exact' if report.mode == 'exact' else ''}"

@@ -43,13 +43,18 @@ class Decoder:
     def prefill(self, sequence: Sequence) -> None:
         """Read the next slice of the prompt; with the last slice comes the first token.
 
-        Slices end at multiples of the ubatch size, wherever they begin: the same prompt is always
-        cut the same way, so its cache is the same to the last bit. Raises Aborted, DecodeFailed;
+        Slices end at multiples of the ubatch size, and at the ring's end where there is a rule
+        about it, wherever they begin: the same prompt is always cut the same way, so its cache is
+        the same to the last bit. Raises Aborted, DecodeFailed;
         what was read before stays.
         """
         ubatch = self.target.options.ubatch
         start = sequence.pos
-        end = min(len(sequence.tokens), (start // ubatch + 1) * ubatch)
+        end = min(
+            len(sequence.tokens),
+            (start // ubatch + 1) * ubatch,
+            start + self._cells_left(sequence),
+        )
         is_last = end == len(sequence.tokens)
         n = end - start
         began = time.perf_counter()
@@ -126,8 +131,8 @@ class Decoder:
         group_drafts: list[list[int]] = []
         rows = 0
         for sequence, draft in zip(sequences, drafts, strict=True):
-            is_full = rows + len(draft) + 1 > sequence.limits.rows or sequence.limits.block > 1
-            if group and (is_full or group[-1].limits.block > 1):
+            is_full = rows + len(draft) + 1 > sequence.limits.rows or sequence.limits.are_exact
+            if group and (is_full or group[-1].limits.are_exact):
                 yield group, group_drafts
                 group, group_drafts, rows = [], [], 0
             group.append(sequence)

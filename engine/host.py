@@ -119,6 +119,7 @@ class Host:
 
     def _verify(self, command: Verify) -> None:
         from gemma_local.engine.comparison import compare
+        from gemma_local.engine.runtime.context import Aborted
 
         assert self._pair is not None and self._scheduler is not None
         if not self._scheduler.is_idle:
@@ -129,6 +130,8 @@ class Host:
             self._outbox.put(compare(self._pair, command))
         except GemmaLocalError as error:
             self._outbox.put(Failed(command.id, str(error)))
+        except Aborted:
+            self._outbox.put(Failed(command.id, "the comparison was stopped"))
 
     def _close(self) -> None:
         self._scheduler = None

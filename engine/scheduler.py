@@ -53,7 +53,7 @@ class Cache:
     def keep(self, sequence: Sequence) -> None:
         """Remember what a sequence that ends leaves behind."""
         self.tokens = sequence.tokens[: sequence.pos]
-        self.in_order = self.in_order and sequence.limits.block > 1
+        self.in_order = self.in_order and sequence.limits.are_exact
 
 
 class Scheduler:
@@ -225,7 +225,7 @@ class Scheduler:
                         tuple(sequence.output.ids),
                         sequence.end_token,
                         sequence.detail,
-                        exact=sequence.limits.block > 1,
+                        exact=sequence.limits.are_exact,
                     )
                 )
                 self._release(sequence)

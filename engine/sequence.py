@@ -30,6 +30,11 @@ class Limits:
     ring: int = 0
     block: int = 1
 
+    @property
+    def are_exact(self) -> bool:
+        """Whether passes have one shape, so that the draft length cannot change a bit."""
+        return self.block > 1
+
     def filled(self, rows: int) -> int:
         """Rows of a pass that has ``rows`` real ones, when there is room to fill it up."""
         return -(-rows // self.block) * self.block

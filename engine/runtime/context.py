@@ -54,10 +54,6 @@ class AbortFlag:
     def lower(self) -> None:
         self._buffer[0] = b"\x00"
 
-    @property
-    def is_raised(self) -> bool:
-        return self._buffer[0] != b"\x00"
-
     def attach(self, context_pointer: Any) -> None:
         address = ctypes.cast(self._buffer, ctypes.c_void_p)
         C.llama_set_abort_callback(context_pointer, self._strlen, address)

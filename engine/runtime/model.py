@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -56,31 +55,11 @@ class Model:
             self.pointer = None
 
     @property
-    def n_embd(self) -> int:
-        """Width of the residual stream."""
-        return int(C.llama_model_n_embd(self.pointer))
-
-    @property
     def n_embd_out(self) -> int:
         """Width of the activations a drafter exchanges with its target."""
         return int(C.llama_model_n_embd_out(self.pointer))
 
     @property
-    def n_ctx_train(self) -> int:
-        """Context length that the model was trained for, in tokens."""
-        return int(C.llama_model_n_ctx_train(self.pointer))
-
-    @property
     def n_swa(self) -> int:
         """Sliding window in tokens, 0 without one."""
         return int(C.llama_model_n_swa(self.pointer))
-
-    @property
-    def n_params(self) -> int:
-        return int(C.llama_model_n_params(self.pointer))
-
-    @property
-    def description(self) -> str:
-        buffer = ctypes.create_string_buffer(256)
-        C.llama_model_desc(self.pointer, buffer, 256)
-        return buffer.value.decode("utf-8", "replace")

@@ -47,6 +47,13 @@ def test_verify_reports_records_and_earns_the_label(
     assert command.json(*ask, "--draft", 3)["exact"] is True
     assert command.json(*ask, "--draft", 4)["exact"] is False
 
+    # Longer than exact mode drafts: nothing is compared there, and nothing that was shown is lost.
+    longer = command.run("verify", *pair, "--prompts", prompts, "--draft", "8", "--tokens", 5)
+    assert (longer.returncode, longer.stderr) == (0, "")
+    assert "exact mode: nothing was compared" in longer.stdout
+    assert "drafts are at most 7 long" in longer.stdout
+    assert command.json(*ask, "--draft", 3)["exact"] is True
+
 
 def test_verify_as_a_table(command: Command, story: Pair, prompts: Path) -> None:
     ask = ("verify", "--model", story.target, *FAST, "--prompts", prompts, "--tokens", 5, "--raw")

@@ -139,6 +139,17 @@ def test_an_abort_inside_llama_cpp_is_reported(engine: Engine, ggufs: Path) -> N
         engine.verify(Verify("v", PROMPT, 4, 2, exact=True))
 
 
+def test_stopping_a_comparison_leaves_the_engine_in_order(engine: Engine, ggufs: Path) -> None:
+    engine.start(load(build("dense", STORY, ggufs)))
+    stop = threading.Timer(0.5, engine.cancel, ["v"])
+    stop.start()
+    with pytest.raises(EngineFailed, match="stopped"):
+        engine.verify(Verify("v", PROMPT, 30_000, 2, exact=True))
+    stop.join()
+    events = list(engine.generate(Generate("a", PROMPT, GREEDY)))
+    assert text_of(events) == STORY.text
+
+
 def test_requests_to_a_dead_engine_fail_instead_of_hanging(engine: Engine, ggufs: Path) -> None:
     with pytest.raises(EngineFailed):
         engine.restart()

@@ -11,7 +11,7 @@ import pytest
 
 from gemma_local.engine.comparison import compare
 from gemma_local.engine.exactness import ring_cells
-from gemma_local.engine.messages import Sampling, Verify
+from gemma_local.engine.messages import Prefill, Sampling, Verify
 from gemma_local.engine.threads import usable_cpus
 from gemma_local.models.prompt import Ids, Text
 from tests.engine.running import ask, running
@@ -56,12 +56,13 @@ def test_k_quants_are_held_to_one_block(ggufs: Path) -> None:
         assert runner.pair.ready.exact_draft_max == 3
 
 
+@pytest.mark.parametrize("length", [700, 1000])
 @pytest.mark.parametrize(("kind", "quantisation"), [("dense", "Q8_0"), ("moe", "Q4_K")])
 def test_not_one_row_differs_after_a_prompt_longer_than_the_ring(
-    ggufs: Path, kind: str, quantisation: str
+    ggufs: Path, kind: str, quantisation: str, length: int
 ) -> None:
     files = build(kind, HALF_RIGHT, ggufs, tensor_type=quantisation, window=64)
-    prompt = (Ids(tuple(100 + i * 7 % 80 for i in range(700))),)
+    prompt = (Ids(tuple(100 + i * 7 % 80 for i in range(length))),)
     with running(files, context=2048, threads=THREADS) as runner:
         result = compare(runner.pair, Verify("v", prompt, 400, 3, True))
         assert (result.rows, result.differing_rows) == (400, 0)
@@ -165,3 +166,14 @@ def test_it_is_exact_where_that_is_free_unless_told(
     with running(files) as runner:
         [reply] = runner.run(ask(draft=draft, exact=exact, max_tokens=5))
         assert reply.end.exact is is_exact
+
+
+def test_prefill_slices_end_where_the_ring_ends(ggufs: Path) -> None:
+    files = build("dense", HALF_RIGHT, ggufs, tensor_type="Q8_0", window=64)
+    with running(files, context=2048) as runner:
+        ring = runner.pair.choose(3, exact=True)[1].ring
+        assert ring % runner.pair.ready.ubatch != 0
+        prompt = (Ids(tuple(100 + i % 80 for i in range(1500))),)
+        [reply] = runner.run(ask(prompt=prompt, exact=True, max_tokens=2))
+        ends = [event.done for event in reply.events if isinstance(event, Prefill)]
+        assert ring in ends
