@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -99,8 +99,9 @@ def prepare(options: PairOptions, *, longest_draft: int | None) -> Launch:
         context=options.ctx,
         threads=options.threads,
         gpu_layers=options.gpu_layers,
-        **({"draft_max": longest_draft} if longest_draft is not None else {}),
     )
+    if longest_draft is not None:
+        load = replace(load, draft_max=longest_draft)
     is_missed = is_used and drafter is None and options.drafter == "auto"
     return Launch(target, load, _missing_drafter(target, longest_draft) if is_missed else "")
 

@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable
 
 from gemma_local.engine.runtime.vocabulary import Vocabulary
-from gemma_local.models.chat_format import MARKERS
 from gemma_local.models.prompt import Control, Ids, Markup, Prompt, Text
 
 
@@ -17,9 +16,8 @@ class Encoder:
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
-        known = {text: vocabulary.find(text) for text in MARKERS}
-        self._marker_ids = frozenset(token for token in known.values() if token is not None)
-        spelled = sorted((re.escape(text) for text in known if known[text] is not None), key=len)
+        self._marker_ids = frozenset(vocabulary.markers.values())
+        spelled = sorted(map(re.escape, vocabulary.markers), key=len)
         self._marker_text = re.compile("|".join(reversed(spelled))) if spelled else None
 
     def ids(self, prompt: Prompt) -> list[int]:

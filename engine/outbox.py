@@ -62,12 +62,13 @@ class Outbox:
 def _merge(waiting: Event, event: Event) -> Event | None:
     """One event that says what both say, None if there is no such event."""
     match waiting, event:
-        case Delta(), Delta() if waiting.id == event.id:
+        case Delta(), Delta() if waiting.id == event.id and not waiting.rest:
             return Delta(
                 event.id,
-                waiting.text + event.text,
                 waiting.tokens + event.tokens,
                 waiting.drafted + event.drafted,
+                waiting.pieces + event.pieces,
+                event.rest,
             )
         case Stats(), Stats() if waiting.id == event.id:
             return event

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from gemma_local.engine.channel import Channel
 from gemma_local.engine.encoding import Detokeniser, StopStrings
 from gemma_local.engine.messages import Delta
 from gemma_local.engine.runtime.vocabulary import Vocabulary
@@ -24,18 +25,23 @@ class Output:
         produced: tuple[int, ...],
         *,
         watch_loops: bool = True,
+        opens_thought: bool = False,
     ) -> None:
         """``produced`` tokens were emitted by an earlier attempt at the same request."""
         self._watches_loops = watch_loops
+        self._markers = {token: text for text, token in vocabulary.markers.items()}
+        self._vocabulary = vocabulary
         self._detokeniser = Detokeniser(vocabulary)
         self._stops = StopStrings(stop)
-        self._text = ""
+        self._pieces: list[str] = []
         self._tokens: list[int] = []
         self._drafted: list[bool] = []
+        self._rest = ""
+        self.channel = Channel(vocabulary.markers, opens_thought=opens_thought)
         self.ids: list[int] = []
         for token in produced:
             # Already with the client; replayed so that open characters and stop strings go on.
-            self._stops.feed(self._detokeniser.feed(token))
+            self._print(token)
             self.ids.append(token)
 
     def add(self, token: int, *, drafted: bool) -> str | None:
@@ -43,7 +49,7 @@ class Output:
         self.ids.append(token)
         self._tokens.append(token)
         self._drafted.append(drafted)
-        self._text += self._stops.feed(self._detokeniser.feed(token))
+        self._pieces.append(self._print(token))
         if self._stops.found is not None:
             return "stop_string"
         is_due = self._watches_loops and len(self.ids) % _LOOP_CHECK_EVERY == 0
@@ -58,18 +64,35 @@ class Output:
 
     def finish(self) -> None:
         """Release text that was held back for an open character or a possible stop string."""
-        self._text += self._stops.feed(self._detokeniser.finish())
-        self._text += self._stops.finish()
+        self._rest += self._release()
 
     def take(self, request: str) -> Delta | None:
         """What came since the last call, None if nothing did."""
-        if not self._tokens and not self._text:
+        if not self._tokens and not self._rest:
             return None
-        delta = Delta(request, self._text, tuple(self._tokens), tuple(self._drafted))
-        self._text = ""
+        delta = Delta(
+            request, tuple(self._tokens), tuple(self._drafted), tuple(self._pieces), self._rest
+        )
         self._tokens.clear()
         self._drafted.clear()
+        self._pieces.clear()
+        self._rest = ""
         return delta
+
+    def _print(self, token: int) -> str:
+        """What becomes printable with a token.
+
+        Stop strings are looked for in the answer alone: one in a thought or in the arguments of a
+        call ends nothing. A marker is printed whole, and what is open before it is closed first.
+        """
+        place = self.channel.feed(token)
+        if token in self._markers:
+            return self._release() + self._vocabulary.piece(token).decode("utf-8", "replace")
+        text = self._detokeniser.feed(token)
+        return self._stops.feed(text) if place == "answer" else text
+
+    def _release(self) -> str:
+        return self._stops.feed(self._detokeniser.finish()) + self._stops.finish()
 
 
 def loop_period(ids: list[int]) -> int | None:

@@ -91,6 +91,8 @@ class Pair:
             backend=library.system_info(),
             load_seconds=time.perf_counter() - began,
             warnings=plan.caveats,
+            markers=decoder.target.model.vocabulary.markers,
+            tokenizer=decoder.target.model.vocabulary.fingerprint,
         )
         return cls(decoder, ready, plan, abort, held)
 

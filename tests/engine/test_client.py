@@ -10,6 +10,7 @@ import textwrap
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -208,9 +209,9 @@ def test_impossible_settings_are_refused(
     engine: Engine, ggufs: Path, change: dict[str, int], sentence: str
 ) -> None:
     files = build("dense", STORY, ggufs)
-    settings = {"context": 512, "threads": 1, **change}
+    load = Load(str(files.target), str(files.drafter), context=512, threads=1)
     with pytest.raises(EngineFailed, match=sentence):
-        engine.start(Load(str(files.target), str(files.drafter), **settings))
+        engine.start(replace(load, **change))  # type: ignore[arg-type]
 
 
 def test_the_parent_s_death_ends_the_engine(ggufs: Path, tmp_path: Path) -> None:

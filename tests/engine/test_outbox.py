@@ -10,7 +10,7 @@ from gemma_local.engine.outbox import Outbox
 
 
 def delta(request: str, token: int) -> Delta:
-    return Delta(request, f"<{token}>", (token,), (token % 2 == 0,))
+    return Delta(request, (token,), (token % 2 == 0,), (f"<{token}>",))
 
 
 def test_events_arrive_in_order() -> None:
