@@ -19,6 +19,7 @@ from gemma_local.engine.pair import Pair
 from gemma_local.engine.runtime.context import Floats
 from gemma_local.engine.sampler import Sampler
 from gemma_local.engine.sequence import Sequence
+from gemma_local.engine.thoughts import ThoughtBudget
 from gemma_local.models.errors import GemmaLocalError
 
 _TOP: Final = 64
@@ -98,12 +99,15 @@ def _trace(pair: Pair, command: Verify, draft: int) -> Trace:
         command.id, command.prompt, Sampling(temperature=0.0), command.tokens, ignore_end=True
     )
     trace = Trace()
+    output = Output(vocabulary, (), (), watch_loops=False)
     sequence = Sequence(
         0,
         request,
         prompt,
         Sampler(request.sampling, vocabulary.suppressed),
-        Output(vocabulary, (), (), watch_loops=False),
+        output,
+        # Without markers: no thought is cut short where logits are compared.
+        ThoughtBudget(request, output.channel, {}, context),
         *pair.choose(draft, command.exact),
     )
     decoder.target.truncate(0, 0)

@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+import numpy as np
+
 from gemma_local.engine.drafters import Drafter
 from gemma_local.engine.runtime.context import Aborted, Context, DecodeFailed, Floats
 from gemma_local.engine.sampler import NotANumber
@@ -186,13 +188,18 @@ class Decoder:
         """Emit the target's token for a row; True if it is the ``proposed`` one."""
         if self.observer is not None:
             self.observer(sequence, row)
-        try:
-            token = sequence.sampler.choose(row, sequence.emitted)
-        except NotANumber:
-            sequence.finish("nan", "the model's output stopped being numbers")
-            return False
-        if proposed not in (None, token) and sequence.sampler.tolerates(row, proposed):
-            token = proposed
+        token = sequence.thoughts.forced(sequence.emitted)
+        if token is None:
+            forbidden = sequence.thoughts.forbidden(sequence.emitted)
+            if forbidden is not None:
+                row[forbidden] = -np.inf
+            try:
+                token = sequence.sampler.choose(row, sequence.emitted)
+            except NotANumber:
+                sequence.finish("nan", "the model's output stopped being numbers")
+                return False
+            if proposed not in (None, token) and sequence.sampler.tolerates(row, proposed):
+                token = proposed
         agrees = token == proposed
         sequence.emit(token, ends_turn=self._ends_turn(token), drafted=agrees)
         return agrees

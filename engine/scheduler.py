@@ -27,6 +27,7 @@ from gemma_local.engine.pair import Pair
 from gemma_local.engine.runtime.context import DecodeFailed
 from gemma_local.engine.sampler import Sampler
 from gemma_local.engine.sequence import Limits, Sequence
+from gemma_local.engine.thoughts import ThoughtBudget
 from gemma_local.models.errors import GemmaLocalError
 
 DELTA_SECONDS: Final = 0.04
@@ -159,9 +160,15 @@ class Scheduler:
         slot, reused = self._best_slot(tokens, limits)
         sampler = Sampler(request.sampling, vocabulary.suppressed, prompt=tokens)
         output = Output(
-            vocabulary, request.stop, request.produced, watch_loops=not request.ignore_end
+            vocabulary,
+            request.stop,
+            request.produced,
+            watch_loops=not request.ignore_end,
+            opens_thought=request.opens_thought,
         )
-        sequence = Sequence(slot, request, prompt, sampler, output, draft, limits)
+        markers = {} if request.ignore_end else vocabulary.markers
+        thoughts = ThoughtBudget(request, output.channel, markers, context - len(prompt))
+        sequence = Sequence(slot, request, prompt, sampler, output, thoughts, draft, limits)
         if not reused:
             self._caches[slot].clear()
         self._decoder.target.truncate(slot, reused)

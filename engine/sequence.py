@@ -9,6 +9,7 @@ from gemma_local.engine.meter import Meter
 from gemma_local.engine.output import Output
 from gemma_local.engine.runtime.context import Floats
 from gemma_local.engine.sampler import Sampler
+from gemma_local.engine.thoughts import ThoughtBudget
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,7 @@ class Sequence:
         prompt: list[int],
         sampler: Sampler,
         output: Output,
+        thoughts: ThoughtBudget,
         draft: int,
         limits: Limits,
     ) -> None:
@@ -67,6 +69,7 @@ class Sequence:
         self.activations: Floats | None = None
         self.sampler = sampler
         self.output = output
+        self.thoughts = thoughts
         self.draft = draft
         self.limits = limits
         self.meter = Meter(prompt_tokens=len(prompt))
