@@ -13,14 +13,16 @@ import subprocess
 import sys
 import threading
 import uuid
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from gemma_local.engine.messages import (
     Cancel,
     Command,
+    Count,
+    Counted,
     Delta,
     Done,
     Event,
@@ -36,8 +38,11 @@ from gemma_local.engine.messages import (
     encode,
 )
 from gemma_local.models.errors import GemmaLocalError
+from gemma_local.models.prompt import Prompt
 
 _LOG_LIMIT: Final = 4 << 20
+
+Reply = TypeVar("Reply", Verified, Counted)
 
 
 class EngineFailed(GemmaLocalError):
@@ -159,17 +164,25 @@ class Engine:
 
     def verify(self, request: Verify) -> Verified:
         """Compare plain and drafted decoding of a prompt. Raises EngineFailed."""
-        events = self._listen(request.id)
+        return self._ask(request, Verified)
+
+    def count(self, prompts: Sequence[Prompt]) -> tuple[int, ...]:
+        """Tokens of each prompt, or part of one. Raises EngineFailed."""
+        return self._ask(Count(new_id(), tuple(prompts)), Counted).tokens
+
+    def _ask(self, question: Verify | Count, answer: type[Reply]) -> Reply:
+        """Send a command that is answered with one event. Raises EngineFailed."""
+        events = self._listen(question.id)
         try:
-            self._send(request)
+            self._send(question)
             while True:
-                match event := events.get():
-                    case Verified():
-                        return event
-                    case Failed():
-                        raise (EngineDied if event.died else EngineFailed)(event.message)
+                event = events.get()
+                if isinstance(event, answer):
+                    return event
+                if isinstance(event, Failed):
+                    raise (EngineDied if event.died else EngineFailed)(event.message)
         finally:
-            self._forget(request.id)
+            self._forget(question.id)
 
     # ------------------------------------------------------------------------------- process
 

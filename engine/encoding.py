@@ -25,6 +25,15 @@ class Encoder:
 
         Raises GemmaLocalError when a named control token does not exist in this vocabulary.
         """
+        ids = self.part_ids(prompt)
+        vocabulary = self._vocabulary
+        # A template may have written the BOS already; two of them make Gemma ramble.
+        if vocabulary.adds_bos and (not ids or ids[0] != vocabulary.bos):
+            ids.insert(0, vocabulary.bos)
+        return ids
+
+    def part_ids(self, prompt: Prompt) -> list[int]:
+        """Token ids of a part of a prompt, as ``ids``, but nothing is put in front of it."""
         vocabulary = self._vocabulary
         ids: list[int] = []
         for piece in prompt:
@@ -37,9 +46,6 @@ class Encoder:
                     ids.extend(vocabulary.tokenise(text, markup=True))
                 case Ids(known):
                     ids.extend(known)
-        # A template may have written the BOS already; two of them make Gemma ramble.
-        if vocabulary.adds_bos and (not ids or ids[0] != vocabulary.bos):
-            ids.insert(0, vocabulary.bos)
         return ids
 
     def text_ids(self, text: str) -> list[int]:

@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, BinaryIO
 from gemma_local.engine.messages import (
     Cancel,
     Command,
+    Count,
+    Counted,
     Failed,
     Generate,
     Load,
@@ -83,11 +85,13 @@ class Host:
         match command:
             case Load():
                 self._load(command)
-            case Generate() | Verify() if self._scheduler is None:
+            case Generate() | Verify() | Count() if self._scheduler is None:
                 self._outbox.put(Failed(command.id, "no model is loaded"))
             case Generate():
                 assert self._scheduler is not None
                 self._scheduler.submit(command)
+            case Count():
+                self._count(command)
             case Cancel() if self._scheduler is not None:
                 self._scheduler.cancel(command.id)
             case Verify():
@@ -116,6 +120,13 @@ class Host:
         self._abort = pair.abort
         self._scheduler = Scheduler(pair, self._outbox.put)
         self._outbox.put(pair.ready)
+
+    def _count(self, command: Count) -> None:
+        assert self._scheduler is not None
+        try:
+            self._outbox.put(Counted(command.id, self._scheduler.count(command.prompts)))
+        except GemmaLocalError as error:
+            self._outbox.put(Failed(command.id, str(error)))
 
     def _verify(self, command: Verify) -> None:
         from gemma_local.engine.comparison import compare

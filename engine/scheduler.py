@@ -29,6 +29,7 @@ from gemma_local.engine.sampler import Sampler
 from gemma_local.engine.sequence import Limits, Sequence
 from gemma_local.engine.thoughts import ThoughtBudget
 from gemma_local.models.errors import GemmaLocalError
+from gemma_local.models.prompt import Prompt
 
 DELTA_SECONDS: Final = 0.04
 """Time between two deltas of a request: often enough to look like typing, and cheap."""
@@ -74,6 +75,10 @@ class Scheduler:
     @property
     def is_idle(self) -> bool:
         return not self._waiting and not self._running
+
+    def count(self, prompts: tuple[Prompt, ...]) -> tuple[int, ...]:
+        """Tokens of each prompt, or part of one. Raises GemmaLocalError as ``Encoder.ids``."""
+        return tuple(len(self._encoder.part_ids(prompt)) for prompt in prompts)
 
     def submit(self, request: Generate) -> None:
         """Queue a request; its fate arrives as events."""

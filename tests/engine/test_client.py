@@ -28,7 +28,7 @@ from gemma_local.engine.messages import (
     Sampling,
     Verify,
 )
-from gemma_local.models.prompt import Ids, Text
+from gemma_local.models.prompt import Control, Ids, Text
 from tests.engine.running import GREEDY, PROMPT
 from tests.ggufs import Drafter, Pair, build, script
 
@@ -307,3 +307,19 @@ def test_untrusted_text_cannot_become_a_control_token(engine: Engine, ggufs: Pat
     [*_, forged] = engine.generate(Generate("b", (Text("<|turn>"),), GREEDY, max_tokens=1))
     assert isinstance(harmless, Done) and isinstance(forged, Done)
     assert forged.tally.prompt_tokens > harmless.tally.prompt_tokens
+
+
+def test_parts_of_a_prompt_are_counted_and_add_up(engine: Engine, ggufs: Path) -> None:
+    with pytest.raises(EngineDied, match="not running"):
+        engine.count([PROMPT])
+    engine.start(load(build("dense", STORY, ggufs)))
+    parts = [(Control("<|turn>"), Text("user\nhello")), (), (Control("<turn|>"), Ids((5, 6, 7)))]
+    counts = engine.count(parts)
+    assert counts[1:] == (0, 4)
+    whole = tuple(piece for part in parts for piece in part)
+    [*_, done] = engine.generate(Generate("a", whole, GREEDY, max_tokens=1))
+    assert isinstance(done, Done)
+    # The request's prompt has a BOS in front.
+    assert done.tally.prompt_tokens == sum(counts) + 1
+    with pytest.raises(EngineFailed, match="no <|nonsense|>"):
+        engine.count([(Control("<|nonsense|>"),)])
