@@ -321,5 +321,5 @@ def test_parts_of_a_prompt_are_counted_and_add_up(engine: Engine, ggufs: Path) -
     assert isinstance(done, Done)
     # The request's prompt has a BOS in front.
     assert done.tally.prompt_tokens == sum(counts) + 1
-    with pytest.raises(EngineFailed, match="no <|nonsense|>"):
+    with pytest.raises(EngineFailed, match=r"no <\|nonsense\|>"):
         engine.count([(Control("<|nonsense|>"),)])
