@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import codecs
 import itertools
-import re
 from collections.abc import Iterable
 
 from gemma_local.engine.runtime.vocabulary import Vocabulary
 from gemma_local.models.prompt import Control, Ids, Markup, Prompt, Text
+from gemma_local.models.special_texts import SpecialTexts
 
 
 class Encoder:
@@ -16,9 +16,13 @@ class Encoder:
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
-        self._marker_ids = frozenset(vocabulary.markers.values())
-        spelled = sorted(map(re.escape, vocabulary.markers), key=len)
-        self._marker_text = re.compile("|".join(reversed(spelled))) if spelled else None
+        # llama.cpp matches USER_DEFINED tokens even with special parsing off, and six of Gemma 4's
+        # markers are of that type alone: a file could close a string or forge a tool's result.
+        self._always_matched = SpecialTexts(
+            marker
+            for marker, token in vocabulary.markers.items()
+            if token in vocabulary.tokenise(marker, markup=False)
+        )
 
     def ids(self, prompt: Prompt) -> list[int]:
         """Token ids of the whole prompt: one BOS in front if the model wants one.
@@ -51,20 +55,17 @@ class Encoder:
     def text_ids(self, text: str) -> list[int]:
         """Ids of untrusted text; no control token is among them.
 
-        llama.cpp matches USER_DEFINED tokens even with special parsing off, and seven of Gemma 4's
-        markers are of that type: a file could close a string or forge a tool result. Such a marker
-        is cut after its first character and the halves are tokenised apart, so it stays readable
-        text for the model.
+        A marker that llama.cpp would match is cut after its first character and the halves are
+        tokenised apart: nothing is left that spells it, and the model still reads it. Text
+        without such a marker keeps its tokens. Takes time in proportion to the text.
         """
-        vocabulary = self._vocabulary
-        ids = vocabulary.tokenise(text, markup=False)
-        if self._marker_text is None or self._marker_ids.isdisjoint(ids):
-            return ids
-        cuts = [0, *(match.start() + 1 for match in self._marker_text.finditer(text)), len(text)]
-        ids = []
-        for start, end in itertools.pairwise(cuts):
-            ids.extend(vocabulary.tokenise(text[start:end], markup=False))
-        return ids
+        starts = self._always_matched.starts(text)
+        cuts = [0, *(start + 1 for start in starts), len(text)]
+        return [
+            token
+            for start, end in itertools.pairwise(cuts)
+            for token in self._vocabulary.tokenise(text[start:end], markup=False)
+        ]
 
 
 class Detokeniser:

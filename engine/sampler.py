@@ -21,6 +21,8 @@ from gemma_local.engine.runtime.context import Floats
 
 _GROUP: Final = 128
 _MASK64: Final = (1 << 64) - 1
+_SECOND_STREAM: Final = 0x6A09E667F3BCC908
+"""Makes another seed of a seed, for numbers that do not depend on its own."""
 
 
 class NotANumber(ArithmeticError):
@@ -29,6 +31,10 @@ class NotANumber(ArithmeticError):
 
 class Constraint(Protocol):
     """What may come next, for instance by a grammar."""
+
+    def allows(self, token: int) -> bool:
+        """Whether a token may come next."""
+        ...
 
     def restrict(self, row: Floats) -> None:
         """Set the logits of tokens that may not come next to -inf, in place."""
@@ -70,8 +76,21 @@ class Sampler:
         """The token for a row, shape (n_vocab,), which is changed in place by bias and penalties.
 
         ``index`` is the number of tokens emitted before this one. Raises NotANumber.
+
+        Under a constraint the choice is free first, because to test one token is cheap and to test
+        a whole vocabulary is not; only if that token may not come is there a second draw among
+        those that may. The second number is independent of the first, so that, filters aside, the
+        probabilities are exactly those of the allowed tokens: p + (1 - P) p / P = p / P, with P
+        the sum of theirs.
         """
         self._adjust(row)
+        token = self._draw(row, self.seed, index)
+        if self._constraint is None or self._constraint.allows(token):
+            return token
+        self._constraint.restrict(row)
+        return self._draw(row, self.seed ^ _SECOND_STREAM, index)
+
+    def _draw(self, row: Floats, seed: int, index: int) -> int:
         if self.sampling.temperature <= 0.0:
             best = int(row.argmax())
             if not math.isfinite(row[best]):
@@ -82,13 +101,13 @@ class Sampler:
             (logits - logits.max()) / np.float32(self.sampling.temperature), dtype=float
         )
         cumulative = weights.cumsum()
-        at = int(np.searchsorted(cumulative, uniform(self.seed, index) * cumulative[-1], "right"))
+        at = int(np.searchsorted(cumulative, uniform(seed, index) * cumulative[-1], "right"))
         return int(ids[min(at, len(ids) - 1)])
 
     def tolerates(self, row: Floats, token: int) -> bool:
         """Whether lenience accepts a drafted ``token`` that ``choose`` did not choose."""
         lenience = self.sampling.lenience
-        if lenience <= 0.0:
+        if lenience <= 0.0 or not (self._constraint is None or self._constraint.allows(token)):
             return False
         floor = math.log(max(1.0 - lenience, 1e-30))
         return float(row[token]) - float(row.max()) >= floor
@@ -104,8 +123,6 @@ class Sampler:
     def _adjust(self, row: Floats) -> None:
         if self._banned is not None:
             row[self._banned] = -np.inf
-        if self._constraint is not None:
-            self._constraint.restrict(row)
         if self._bias_ids is not None and self._bias is not None:
             row[self._bias_ids] += self._bias
         if not self._penalises or not self._recent:

@@ -10,7 +10,9 @@ from __future__ import annotations
 import datetime
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
@@ -20,10 +22,20 @@ from jinja2 import nodes
 from jinja2.parser import Parser
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from gemma_local.models.chat_format import Message
 from gemma_local.models.errors import BadModelFile
-from gemma_local.models.gguf import GgufFile, read_gguf
-from gemma_local.models.lazy_array import LazyArray
+from gemma_local.models.gguf import read_gguf
+from gemma_local.models.guest_messages import (
+    ArgumentStyle,
+    guest_messages,
+    guest_tools,
+    one_call_each,
+    without_tools,
+)
+from gemma_local.models.guest_tokens import read_guest_tokens
+from gemma_local.models.message import Message, Tool, ToolCall
+from gemma_local.models.prompt import Markup
+from gemma_local.models.special_texts import SpecialTexts
+from gemma_local.models.untrusted_text import cut_pieces, marked
 
 # What goes wrong inside a template surfaces as whatever its expressions raise.
 _PROBLEMS: Final = (
@@ -31,54 +43,125 @@ _PROBLEMS: Final = (
     *(AttributeError, RecursionError, MemoryError),
 )
 
-_DEFAULT_IDS: Final = {"llama": (1, 2), "gpt2": (11, 11)}
-"""BOS and EOS of files that do not name them, per tokenizer, as llama.cpp assumes them."""
-
 
 class _Refused(Exception):
     """The template called ``raise_exception``."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class GuestTemplate:
-    """The chat template of one file, with the texts of its BOS and EOS token."""
+    """The chat template of one file, with the texts of its BOS and EOS token.
+
+    ``specials`` are the texts that the file's tokenizer takes for single tokens.
+    """
 
     path: Path
     source: str
     bos_token: str
     eos_token: str
+    specials: SpecialTexts = field(default_factory=lambda: SpecialTexts(()))
 
-    def render(self, messages: Sequence[Message]) -> str:
+    def render(
+        self,
+        messages: Sequence[Message],
+        *,
+        tools: Sequence[Tool] = (),
+        thinking: bool = False,
+    ) -> str:
         """The text of the prompt for the model's next turn, control tokens included.
 
-        A system message that the template refuses or leaves out is put before the first message
-        of the user.
+        Where a message spells a special token, the text has a cut (see ``untrusted_text``):
+        ``pieces`` makes a prompt of it. A system message that the template refuses or leaves out
+        is put before the first message of the user. Calls and results are written as text if the
+        template knows no tools, and one after the other if it does not take several at once.
 
         Raises:
             BadModelFile: the template does not work or does not take these messages.
+            ValueError: there are tools and the template knows none, see ``supports_tools``.
         """
+        if tools and not self.supports_tools:
+            raise ValueError("this chat template knows no tools; do not offer any")
+        style = self._argument_style if _has_calls(messages) else None
+        plain = list(messages) if style else without_tools(messages)
+        single = one_call_each(plain)
         try:
-            text = self._render(messages)
-            return self._render(_merge_system(messages)) if _is_lost(messages, text) else text
+            return self._with_system(plain, tools, thinking, style or "object")
         except _Refused as refusal:
-            if messages[0].role != "system":
+            if single == plain:
                 raise self._bad(f"refuses this conversation ({refusal})") from None
-            try:
-                return self._render(_merge_system(messages))
-            except _Refused as again:
-                raise self._bad(f"refuses this conversation ({again})") from None
-
-    def _render(self, messages: Sequence[Message]) -> str:
         try:
-            template = _environment().from_string(self.source)
-            return template.render(
-                messages=[{"role": m.role, "content": m.text} for m in messages],
+            return self._with_system(single, tools, thinking, style or "object")
+        except _Refused as refusal:
+            raise self._bad(f"refuses this conversation ({refusal})") from None
+
+    def pieces(self, text: str) -> tuple[Markup, ...]:
+        """A rendered text, or a part of one, as a prompt: no message's text becomes a marker."""
+        return cut_pieces(text, self.specials)
+
+    @property
+    def supports_tools(self) -> bool:
+        """Whether the template writes declarations of tools, calls and results."""
+        return self._argument_style is not None
+
+    @cached_property
+    def supports_thinking(self) -> bool:
+        """Whether it makes a difference to the prompt that the model shall think."""
+        try:
+            texts = [self._render([_QUESTION], (), on, "object") for on in (False, True)]
+        except (BadModelFile, _Refused):
+            return False
+        return texts[0] != texts[1]
+
+    @cached_property
+    def _argument_style(self) -> ArgumentStyle | None:
+        """What the template does with a tool, seen by trying; None if it leaves anything out."""
+        styles: tuple[ArgumentStyle, ...] = ("object", "string")
+        for style in styles:
+            with suppress(BadModelFile, _Refused):
+                if _PROBE.name not in self._render([_QUESTION], (_PROBE,), False, style):
+                    return None
+                text = self._render(_PROBE_LOOP, (_PROBE,), False, style)
+                # Pasted into a text, an object shows Python's quotes.
+                if all(word in text for word in _PROBE_WORDS) and "'probe_key'" not in text:
+                    return style
+        return None
+
+    def _with_system(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[Tool],
+        thinking: bool,
+        style: ArgumentStyle,
+    ) -> str:
+        """The text, with the system message where the template lets it be read."""
+        has_system = len(messages) > 1 and messages[0].role == "system"
+        try:
+            text = self._render(messages, tools, thinking, style)
+            if not has_system or marked(messages[0].text, self.specials).strip() in text:
+                return text
+        except _Refused:
+            if not has_system:
+                raise
+        # It was refused, or left out without a word.
+        return self._render(_merge_system(messages), tools, thinking, style)
+
+    def _render(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[Tool],
+        thinking: bool,
+        style: ArgumentStyle,
+    ) -> str:
+        try:
+            return self._template.render(
+                messages=guest_messages(messages, self.specials, style),
                 bos_token=self.bos_token,
                 eos_token=self.eos_token,
                 add_generation_prompt=True,
+                enable_thinking=thinking,
                 raise_exception=_refuse,
                 strftime_now=_strftime_now,
-                tools=None,
+                tools=guest_tools(tools, self.specials),
                 functions=None,
                 function_call=None,
                 tool_choice=None,
@@ -87,11 +170,29 @@ class GuestTemplate:
             first = str(problem).strip().split("\n")[0]
             raise self._bad(f"does not work ({first or type(problem).__name__})") from problem
 
+    @cached_property
+    def _template(self) -> jinja2.Template:
+        return _environment().from_string(self.source)
+
     def _bad(self, what: str) -> BadModelFile:
         return BadModelFile(
             f"The chat template inside {self.path} {what}. Use --raw to have a text continued "
             "without a template, or another conversion of the model."
         )
+
+
+_QUESTION: Final = Message("user", "probe question")
+_PROBE: Final = Tool(
+    "probe_tool",
+    "probe description",
+    {"type": "object", "properties": {"probe_key": {"type": "string"}}, "required": ["probe_key"]},
+)
+_PROBE_LOOP: Final = (
+    _QUESTION,
+    Message("assistant", calls=(ToolCall(_PROBE.name, {"probe_key": "probe argument"}),)),
+    Message("tool", "probe result", tool=_PROBE.name),
+)
+_PROBE_WORDS: Final = ("probe_key", "probe argument", "probe result")
 
 
 def read_guest_template(path: Path) -> GuestTemplate:
@@ -107,28 +208,12 @@ def read_guest_template(path: Path) -> GuestTemplate:
             f"{path} carries no chat template, so how to chat with it is unknown: it may not be "
             "trained for chatting. Use --raw to have a text continued."
         )
-    model = str(file.metadata.get("tokenizer.ggml.model"))
-    bos, eos = _DEFAULT_IDS.get(model, (-1, -1))
-    return GuestTemplate(
-        path,
-        source,
-        _token_text(file, "tokenizer.ggml.bos_token_id", bos),
-        _token_text(file, "tokenizer.ggml.eos_token_id", eos),
-    )
+    tokens = read_guest_tokens(file)
+    return GuestTemplate(path, source, tokens.bos, tokens.eos, tokens.specials)
 
 
-def _token_text(file: GgufFile, key: str, default: int) -> str:
-    token = file.metadata.get(key, default)
-    tokens = file.metadata.get("tokenizer.ggml.tokens")
-    texts = tokens.decode() if isinstance(tokens, LazyArray) else tokens
-    if not isinstance(token, int) or not isinstance(texts, tuple) or not 0 <= token < len(texts):
-        return ""
-    return str(texts[token])
-
-
-def _is_lost(messages: Sequence[Message], text: str) -> bool:
-    """Whether the template left the system message out without a word."""
-    return messages[0].role == "system" and messages[0].text.strip() not in text
+def _has_calls(messages: Sequence[Message]) -> bool:
+    return any(message.calls or message.role == "tool" for message in messages)
 
 
 def _merge_system(messages: Sequence[Message]) -> list[Message]:

@@ -122,6 +122,9 @@ class OnlyAfter:
     def __init__(self) -> None:
         self.last = 0
 
+    def allows(self, token: int) -> bool:
+        return token == self.last + 1
+
     def restrict(self, row: np.ndarray) -> None:
         allowed = row[self.last + 1]
         row[:] = -np.inf
@@ -139,6 +142,51 @@ def test_a_constraint_decides_what_may_come_next(temperature: float) -> None:
         said.append(sampler.choose(np.arange(20, 0, -1).astype(np.float32), index))
         sampler.accept(said[-1])
     assert said == [1, 2, 3, 4, 5]
+
+
+class OnlyEven:
+    """Even tokens only; counts how often it is asked to work on a whole row."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+
+    def allows(self, token: int) -> bool:
+        return token % 2 == 0
+
+    def restrict(self, row: np.ndarray) -> None:
+        self.rows += 1
+        row[1::2] = -np.inf
+
+    def accept(self, token: int) -> None:
+        assert self.allows(token)
+
+
+def test_a_constraint_keeps_the_proportions_of_what_may_come() -> None:
+    row = np.log(np.array([0.1, 0.5, 0.3, 0.1], np.float32))
+    constraint = OnlyEven()
+    sampler = Sampler(Sampling(top_k=0, top_p=1.0, seed=4), constraint=constraint)
+    draws = 20_000
+    counts = Counter(sampler.choose(row.copy(), i) for i in range(draws))
+    assert counts.keys() == {0, 2}
+    assert abs(counts[0] / draws - 0.25) < 0.015
+    # Whole rows only where the free choice may not come.
+    assert abs(constraint.rows / draws - 0.6) < 0.015
+
+
+def test_under_a_constraint_a_draw_depends_on_seed_and_index_only() -> None:
+    row = np.zeros(50, np.float32)
+    first, second = (Sampler(Sampling(seed=1), constraint=OnlyEven()) for _ in range(2))
+    for _ in range(3):
+        second.choose(row.copy(), 40)
+    assert [first.choose(row.copy(), i) for i in range(20)] == [
+        second.choose(row.copy(), i) for i in range(20)
+    ]
+
+
+def test_lenience_does_not_get_around_a_constraint() -> None:
+    row = np.log(np.array([0.3, 0.4, 0.3], np.float32))
+    sampler = Sampler(Sampling(lenience=0.9), constraint=OnlyEven())
+    assert sampler.tolerates(row, 0) and not sampler.tolerates(row, 1)
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
