@@ -30,7 +30,10 @@ from gemma_local.engine.messages import (
     Generate,
     Load,
     Loading,
+    Read,
     Ready,
+    Save,
+    Saved,
     Shutdown,
     Verified,
     Verify,
@@ -42,7 +45,7 @@ from gemma_local.models.prompt import Prompt
 
 _LOG_LIMIT: Final = 4 << 20
 
-Reply = TypeVar("Reply", Verified, Counted)
+Reply = TypeVar("Reply", Verified, Counted, Saved)
 
 
 class EngineFailed(GemmaLocalError):
@@ -140,6 +143,13 @@ class Engine:
 
         Closing the iterator early cancels the request.
         """
+        return self._run(request)
+
+    def read(self, request: Read) -> Generator[Event]:
+        """Read a prompt into the cache for later; events and closing as with ``generate``."""
+        return self._run(request)
+
+    def _run(self, request: Generate | Read) -> Generator[Event]:
         events = self._listen(request.id)
         last: Event | None = None
         try:
@@ -170,7 +180,14 @@ class Engine:
         """Tokens of each prompt, or part of one. Raises EngineFailed."""
         return self._ask(Count(new_id(), tuple(prompts)), Counted).tokens
 
-    def _ask(self, question: Verify | Count, answer: type[Reply]) -> Reply:
+    def save(self) -> Saved:
+        """Write the caches of named sessions to the state folder, where they have changed.
+
+        Takes as long as the disk does; requests wait meanwhile. Raises EngineFailed.
+        """
+        return self._ask(Save(new_id()), Saved)
+
+    def _ask(self, question: Verify | Count | Save, answer: type[Reply]) -> Reply:
         """Send a command that is answered with one event. Raises EngineFailed."""
         events = self._listen(question.id)
         try:

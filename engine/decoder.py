@@ -45,10 +45,10 @@ class Decoder:
     def prefill(self, sequence: Sequence) -> None:
         """Read the next slice of the prompt; with the last slice comes the first token.
 
-        Slices end at multiples of the ubatch size, and at the ring's end where there is a rule
-        about it, wherever they begin: the same prompt is always cut the same way, so its cache is
-        the same to the last bit. Raises Aborted, DecodeFailed;
-        what was read before stays.
+        Slices end at multiples of the ubatch size, where other prompts part from this one, and at
+        the ring's end where there is a rule about it, wherever they begin: after the same requests
+        the same prompt is cut the same way, so its cache is the same to the last bit. Raises
+        Aborted, DecodeFailed; what was read before stays.
         """
         ubatch = self.target.options.ubatch
         start = sequence.pos
@@ -56,8 +56,10 @@ class Decoder:
             len(sequence.tokens),
             (start // ubatch + 1) * ubatch,
             start + self._cells_left(sequence),
+            *(parting for parting in sequence.partings if parting > start),
         )
-        is_last = end == len(sequence.tokens)
+        at_end = end == len(sequence.tokens)
+        is_last = at_end and not sequence.only_reads
         n = end - start
         began = time.perf_counter()
         with self._undo_when_aborted([sequence]):
@@ -73,6 +75,8 @@ class Decoder:
             self._keep_activations(sequence, n - 1)
             self._choose(sequence, self.target.logits[0])
             self._finish_when_full(sequence)
+        elif at_end:
+            sequence.finish("read")
         sequence.clock = time.perf_counter()
         sequence.meter.prefill_seconds += sequence.clock - began
 
@@ -114,7 +118,7 @@ class Decoder:
         """Rows that a pass may have before it meets the context's end or the ring's."""
         left = self.target.options.context - sequence.pos
         ring = sequence.limits.ring
-        return min(left, ring - sequence.pos % ring) if ring else left
+        return min(left, ring - (sequence.pos - sequence.origin) % ring) if ring else left
 
     @property
     def llama_seconds(self) -> float:

@@ -26,6 +26,8 @@ from gemma_local.engine.messages import (
     Failed,
     Generate,
     Load,
+    Read,
+    Save,
     Shutdown,
     Verify,
     decode,
@@ -55,7 +57,7 @@ class Host:
         for line in stream:
             command = decode(line)
             self._commands.put(command)  # type: ignore[arg-type]
-            if isinstance(command, Cancel | Shutdown) and self._abort is not None:
+            if self._abort is not None and self._is_urgent(command):
                 self._abort.raise_flag()
         # End of file: the parent closed its end or died. Nothing here is worth finishing.
         os._exit(0)
@@ -77,6 +79,15 @@ class Host:
                 pass
             self._turn()
 
+    def _is_urgent(self, command: object) -> bool:
+        """Whether a command must not wait for the pass that is under way.
+
+        A request waits for a slice of a prompt that is read for later: most often it needs it.
+        """
+        if isinstance(command, Generate):
+            return self._scheduler is not None and self._scheduler.reads_long_slices
+        return isinstance(command, Cancel | Shutdown)
+
     @property
     def _is_idle(self) -> bool:
         return self._scheduler is None or self._scheduler.is_idle
@@ -85,11 +96,14 @@ class Host:
         match command:
             case Load():
                 self._load(command)
-            case Generate() | Verify() | Count() if self._scheduler is None:
+            case Generate() | Read() | Save() | Verify() | Count() if self._scheduler is None:
                 self._outbox.put(Failed(command.id, "no model is loaded"))
-            case Generate():
+            case Generate() | Read():
                 assert self._scheduler is not None
                 self._scheduler.submit(command)
+            case Save():
+                assert self._scheduler is not None
+                self._scheduler.save(command.id)
             case Count():
                 self._count(command)
             case Cancel() if self._scheduler is not None:

@@ -14,9 +14,11 @@ from gemma_local.engine.drafters import Drafter, NoDrafter
 from gemma_local.engine.drafters.mtp import MtpDrafter
 from gemma_local.engine.exactness import SHORTEST_FREE_DRAFT, exact_limits, free_limits
 from gemma_local.engine.messages import DRAFT_MAX, Event, Load, Loading, Ready
+from gemma_local.engine.prompt_cache import PromptCache
 from gemma_local.engine.runtime import library
 from gemma_local.engine.runtime.context import AbortFlag, Context, ContextOptions
 from gemma_local.engine.runtime.model import Model
+from gemma_local.engine.saved_states import SavedStates, file_identity
 from gemma_local.engine.sequence import Limits
 from gemma_local.engine.threads import ThreadGovernor, physical_cores, usable_cpus
 from gemma_local.models.drafter import DrafterFacts, inspect_drafter
@@ -50,6 +52,25 @@ class Pair:
         if exact is None:
             exact = draft >= SHORTEST_FREE_DRAFT
         return draft, self._plan.exact if exact else self._plan.free
+
+    def prompt_cache(self) -> PromptCache:
+        """What keeps prompts from being read twice. One at a time: it owns the slots."""
+        plan = self._plan
+        saved = None
+        if plan.state_folder is not None:
+            saved = SavedStates(plan.state_folder, plan.state_bytes, self._state_key())
+        ring, budget = plan.exact.ring, plan.cache_bytes
+        return PromptCache(self.decoder.target, ring=ring, budget=budget, saved=saved)
+
+    def _state_key(self) -> str:
+        """What a saved state must have been made with to be of use here.
+
+        The weights, the form of the cache and the llama.cpp that wrote it; the length of the
+        context may differ, and the drafter keeps nothing of its own.
+        """
+        model, options = self.decoder.target.model, self.decoder.target.options
+        form = f"{options.kv_type} window {model.n_swa} sequences {options.sequences}"
+        return f"{file_identity(model.path)} {form} llama-cpp-python {library.REQUIRED}"
 
     def close(self) -> None:
         """Free everything, the drafter's context before the target's that it points into."""
@@ -107,6 +128,9 @@ class Plan:
     draft_max: int
     gpu_layers: int
     caveats: tuple[str, ...]
+    cache_bytes: int
+    state_folder: Path | None
+    state_bytes: int
 
 
 def _plan(load: Load, facts: TargetFacts, *, has_drafter: bool) -> Plan:
@@ -142,7 +166,17 @@ def _plan(load: Load, facts: TargetFacts, *, has_drafter: bool) -> Plan:
         threads=threads,
     )
     caveats = ("exact mode was measured on CPUs; verify tells whether it holds on this GPU",)
-    return Plan(options, free, exact, longest, load.gpu_layers, caveats if on_gpu else ())
+    return Plan(
+        options,
+        free,
+        exact,
+        longest,
+        load.gpu_layers,
+        caveats if on_gpu else (),
+        cache_bytes=load.cache_bytes,
+        state_folder=Path(load.state_folder) if load.state_folder else None,
+        state_bytes=load.state_bytes,
+    )
 
 
 def slice_tokens(facts: TargetFacts, threads: int, *, on_gpu: bool) -> int:

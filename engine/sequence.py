@@ -48,6 +48,10 @@ class Sequence:
     the KV cache. While decoding exactly one is not: the token sampled last, ``tokens[pos]``.
     ``activations`` are the target's at position ``pos - 1``, the one that produced it, shape
     (n_embd,). ``clock`` is when the last pass on it ended, in seconds of ``perf_counter``.
+
+    ``origin`` is the position that belongs into cell 0 of the sliding-window ring. ``partings``
+    are where other prompts part from this one, or may: slices of the prompt end there.
+    ``only_reads``: nothing is chosen, the sequence ends with its prompt.
     """
 
     def __init__(
@@ -66,6 +70,9 @@ class Sequence:
         self.tokens = [*prompt, *request.produced]
         self.prompt_length = len(prompt)
         self.pos = 0
+        self.origin = 0
+        self.partings: tuple[int, ...] = ()
+        self.only_reads = False
         self.activations: Floats | None = None
         self.sampler = sampler
         self.output = output
@@ -87,6 +94,16 @@ class Sequence:
     def to_prefill(self) -> int:
         """Tokens that are known but not in the cache, while the prompt is being read."""
         return 0 if self.emitted > len(self.request.produced) else len(self.tokens) - self.pos
+
+    @property
+    def kept(self) -> int:
+        """Tokens that may stay in the cache, the same number whatever was drafted.
+
+        The token that ends the output (a stop string, a loop) is in the cache if it was drafted
+        and is not if it was not.
+        """
+        is_open = self.emitted > len(self.request.produced) and self.end_token is None
+        return min(self.pos, len(self.tokens) - 1) if is_open else self.pos
 
     @property
     def last(self) -> int:

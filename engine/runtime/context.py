@@ -17,12 +17,20 @@ from gemma_local.engine.runtime.model import Model
 from gemma_local.models.errors import GemmaLocalError
 
 Floats: TypeAlias = NDArray[np.float32]
+Bytes: TypeAlias = NDArray[np.uint8]
 
 KV_TYPES: Final = {
     "f16": C.GGML_TYPE_F16,
     "bf16": 30,  # GGML_TYPE_BF16, which the binding leaves out
     "q8_0": C.GGML_TYPE_Q8_0,
 }
+
+
+_SHIFTABLE_ROPES: Final = frozenset(
+    (C.LLAMA_ROPE_TYPE_NONE, C.LLAMA_ROPE_TYPE_NORM, C.LLAMA_ROPE_TYPE_NEOX)
+)
+_NOWHERE: Final = 1 << 30
+"""A position that no context is long enough for."""
 
 
 class DecodeFailed(GemmaLocalError):
@@ -198,16 +206,84 @@ class Context:
         pointer = X.llama_get_embeddings_nextn(self.pointer)
         return _view(pointer, self._n_rows, self.n_embd)
 
-    def truncate(self, sequence: int, length: int) -> None:
-        """Keep the first ``length`` positions of a sequence's cache."""
-        C.llama_memory_seq_rm(self._memory, sequence, length, -1)
+    def truncate(self, sequence: int, length: int) -> bool:
+        """Keep the first ``length`` positions of a sequence's cache.
+
+        False when this kind of memory cannot go back (a recurrent state): then nothing of it may
+        be used.
+        """
+        done = bool(C.llama_memory_seq_rm(self._memory, sequence, length, -1))
+        if length == 0:
+            self._search_from_start(sequence)
+        return done
+
+    def _search_from_start(self, sequence: int) -> None:
+        """Let the sequence's next tokens go into the first cells that are free.
+
+        llama.cpp looks for free cells from where it last stopped, also when it has been emptied
+        since. Shifting positions that no cell has moves nothing and sends the search back to cell
+        0 (``llama_kv_cache::seq_add`` and ``find_slot``).
+        """
+        if self.can_arrange:
+            C.llama_memory_seq_add(self._memory, sequence, _NOWHERE, _NOWHERE + 1, 1)
+
+    @property
+    def can_arrange(self) -> bool:
+        """Whether the order of the sliding window's cells can be known and set.
+
+        llama.cpp asserts that positions which are shifted have one dimension, so not with M-RoPE.
+        """
+        return self.model.n_swa > 0 and self.model.rope_type in _SHIFTABLE_ROPES
 
     def first_position(self, sequence: int) -> int:
         """The oldest position still in the sliding-window cache, -1 when it is empty."""
         return int(C.llama_memory_seq_pos_min(self._memory, sequence))
 
+    def state_size(self, sequence: int, *, window_only: bool = False) -> int:
+        """Bytes of what ``state`` would return now."""
+        flags = _flags(window_only)
+        return int(C.llama_state_seq_get_size_ext(self.pointer, sequence, flags))
+
+    def state(self, sequence: int, *, window_only: bool = False) -> Bytes:
+        """A copy of a sequence's keys and values, of the sliding-window layers alone or of all.
+
+        Of a sliding window only the last ``n_swa`` positions are in it. Raises DecodeFailed when
+        llama.cpp refuses, MemoryError when there is no room for the copy.
+        """
+        state = np.empty(self.state_size(sequence, window_only=window_only), np.uint8)
+        written = C.llama_state_seq_get_data_ext(
+            self.pointer,
+            pointer_to(state, ctypes.c_uint8),
+            state.size,
+            sequence,
+            _flags(window_only),
+        )
+        if not state.size or written != state.size:
+            raise DecodeFailed("llama.cpp could not copy the KV cache")
+        return state
+
+    def restore(self, sequence: int, state: Bytes, *, window_only: bool = False) -> bool:
+        """Put a state in the place of what a sequence holds, in cells from 0 on.
+
+        With ``window_only`` the other layers keep what they have. False when llama.cpp refuses the
+        state: the sequence then is of no use until it is emptied.
+        """
+        self._search_from_start(sequence)
+        read = C.llama_state_seq_set_data_ext(
+            self.pointer,
+            pointer_to(state, ctypes.c_uint8),
+            state.size,
+            sequence,
+            _flags(window_only),
+        )
+        return bool(read == state.size)
+
     def set_threads(self, threads: int) -> None:
         C.llama_set_n_threads(self.pointer, threads, threads)
+
+
+def _flags(window_only: bool) -> int:
+    return int(C.LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY if window_only else 0)
 
 
 def _view(pointer: Any, rows: int, width: int) -> Floats:

@@ -63,3 +63,8 @@ class Model:
     def n_swa(self) -> int:
         """Sliding window in tokens, 0 without one."""
         return int(C.llama_model_n_swa(self.pointer))
+
+    @property
+    def rope_type(self) -> int:
+        """llama.cpp's number for how positions are put into keys."""
+        return int(C.llama_model_rope_type(self.pointer))

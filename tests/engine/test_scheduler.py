@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from gemma_local.engine.messages import Delta, Done, Prefill, Sampling
+from gemma_local.engine import scheduler
+from gemma_local.engine.messages import Delta, Done, Prefill, Read, Sampling
 from gemma_local.engine.runtime.context import Aborted
 from gemma_local.models.prompt import Ids, Text
 from tests.engine.running import ask, running
@@ -127,7 +128,7 @@ def test_a_window_that_moved_on_is_not_reused(ggufs: Path) -> None:
         assert near.end.tally.reused_tokens == len(long) - 2
 
 
-def test_exact_mode_cuts_nothing_off_once_the_ring_has_wrapped(ggufs: Path) -> None:
+def test_exact_mode_cuts_off_as_cheaply_once_the_ring_has_wrapped(ggufs: Path) -> None:
     with running(build("dense", STORY, ggufs, window=64), context=2048) as runner:
         ring = runner.pair.choose(3, exact=True)[1].ring
         long = tuple(5 + i % 50 for i in range(ring + 40))
@@ -141,8 +142,10 @@ def test_exact_mode_cuts_nothing_off_once_the_ring_has_wrapped(ggufs: Path) -> N
         assert reused(long[:200]) == 0
         assert reused((*long[:199], 9)) == 200  # the BOS and 199
         reused(long)
-        assert reused((*long[:-2], 9)) == 0
-        reused(long)
+        assert reused((*long[:-2], 9)) == len(long) - 1
+        # Back across the ring's end, where llama.cpp alone would lose the order of the cells.
+        assert reused((*long[: ring - 10], 9)) == ring - 9
+        assert runner.scheduler._cache._slots[0].in_order
         following = reused.after  # type: ignore[attr-defined]
         assert reused((*following, 9)) == len(following) - 1
 
@@ -156,6 +159,90 @@ def test_exact_mode_trusts_no_cache_that_was_made_without_it(ggufs: Path) -> Non
         assert again.end.tally.reused_tokens > 0
         [free] = runner.run(ask(draft=3, max_tokens=9, exact=False))
         assert free.end.tally.reused_tokens > 0
+
+
+# ----------------------------------------------------------------------------------- reading ahead
+
+LONG = (Text("a b c d " * 250),)
+
+
+def test_what_was_read_ahead_is_not_read_again(ggufs: Path) -> None:
+    with running(build("edge", STORY, ggufs), context=2048) as runner:
+        runner.scheduler.submit(Read("r", LONG))
+        while not runner.scheduler.is_idle:
+            runner.scheduler.turn()
+        read = runner.reply("r")
+        assert (read.end.reason, read.tokens, read.end.exact) == ("read", (), True)
+        progress = [event for event in read.events if isinstance(event, Prefill)]
+        assert progress[-1].done == progress[-1].total == read.end.cache.tokens
+        [reply] = runner.run(ask(prompt=(*LONG, Text("and more")), exact=None, draft=3))
+        assert reply.end.tally.reused_tokens == read.end.tally.prompt_tokens
+
+
+def test_reading_what_is_cached_already_loses_nothing_of_it(ggufs: Path) -> None:
+    with running(build("edge", STORY, ggufs), context=2048) as runner:
+        [first] = runner.run(ask(prompt=LONG, exact=True, max_tokens=30))
+        runner.scheduler.submit(Read("r", LONG))
+        while not runner.scheduler.is_idle:
+            runner.scheduler.turn()
+        read = runner.reply("r").end
+        assert read.reason == "read"
+        assert read.tally.reused_tokens == read.tally.prompt_tokens
+        assert read.cache.tokens == first.end.cache.tokens
+
+
+def test_reading_ahead_waits_for_answers_and_ends_when_one_is_wanted(ggufs: Path) -> None:
+    with running(build("dense", STORY, ggufs), context=2048, sequences=2) as runner:
+        runner.scheduler.submit(ask("talking"))
+        runner.scheduler.turn()
+        runner.scheduler.submit(Read("r", LONG))
+        while runner.scheduler._running:
+            assert not any(s.only_reads for s in runner.scheduler._running.values())
+            runner.scheduler.turn()
+        runner.scheduler.turn()
+        runner.scheduler.submit(Read("later", LONG))
+        runner.scheduler.submit(ask("wanted", prompt=LONG, exact=None, max_tokens=3))
+        for name in ("r", "later"):
+            assert runner.reply(name).end.reason == "cancelled"
+        while not runner.scheduler.is_idle:
+            runner.scheduler.turn()
+        wanted = runner.reply("wanted")
+        assert wanted.end.tally.reused_tokens == runner.pair.ready.ubatch
+        assert wanted.end.reason == "length"
+
+
+def test_a_read_can_be_cancelled_and_refused(ggufs: Path) -> None:
+    with running(build("dense", STORY, ggufs), context=256) as runner:
+        runner.scheduler.submit(Read("r", (Text("a b c"),)))
+        runner.scheduler.cancel("r")
+        runner.scheduler.submit(Read("long", (Ids((5,) * 300),)))
+        while not runner.scheduler.is_idle:
+            runner.scheduler.turn()
+        assert runner.reply("r").end.reason == "cancelled"
+        failed = runner.reply("long").failed
+        assert failed is not None and "301 tokens" in failed.message
+
+
+@pytest.mark.parametrize(("limit", "is_long"), [(60.0, False), (0.0, True)])
+def test_only_a_long_slice_is_broken_off(
+    ggufs: Path, monkeypatch: pytest.MonkeyPatch, *, limit: float, is_long: bool
+) -> None:
+    monkeypatch.setattr(scheduler, "LONG_SLICE_SECONDS", limit)
+    with running(build("dense", STORY, ggufs), context=2048) as runner:
+        runner.scheduler.submit(Read("r", LONG))
+        runner.scheduler.turn()
+        assert runner.scheduler.reads_long_slices is is_long
+
+
+def test_nothing_is_broken_off_once_nothing_is_read_ahead(
+    ggufs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scheduler, "LONG_SLICE_SECONDS", 0.0)
+    with running(build("dense", STORY, ggufs), context=2048) as runner:
+        runner.scheduler.submit(Read("r", LONG))
+        runner.scheduler.turn()
+        runner.scheduler.submit(ask(prompt=LONG))
+        assert not runner.scheduler.reads_long_slices
 
 
 # ----------------------------------------------------------------------------------------- abort
