@@ -1,4 +1,4 @@
-"""Where gemma-local keeps what is not the person's own: the log and what was found out."""
+"""Where gemma-local keeps what it writes by itself: conversations, the log, what it found out."""
 
 from __future__ import annotations
 
@@ -21,6 +21,17 @@ def log_path() -> Path:
 def exactness_path() -> Path:
     """What ``gemma-local verify`` found on this machine."""
     return platformdirs.user_state_path(_NAME, appauthor=False) / "exactness.json"
+
+
+def sessions_path() -> Path:
+    """The saved conversations."""
+    return platformdirs.user_data_path(_NAME, appauthor=False) / "sessions.sqlite3"
+
+
+def state_path() -> Path:
+    """The folder with what the model has read of each conversation: gigabytes, and nothing that
+    could not be read again."""
+    return platformdirs.user_cache_path(_NAME, appauthor=False) / "states"
 
 
 def _usable(folder: Path) -> Path:
