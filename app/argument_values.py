@@ -66,6 +66,13 @@ def draft_length(text: str) -> int | None:
     return 0 if text == "off" else whole(0, DRAFT_MAX, also="auto, off or ")(text)
 
 
+def thinking(text: str) -> int | None:
+    """``off`` is None, ``on`` is 0, else the most tokens of a thought."""
+    if text == "off":
+        return None
+    return 0 if text == "on" else whole(1, 1 << 20, also="on, off or ")(text)
+
+
 def draft_lengths(text: str) -> tuple[int, ...]:
     """Draft lengths with commas between them, in ascending order."""
     convert = whole(1, DRAFT_MAX, also="with commas between them ")

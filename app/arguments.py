@@ -16,6 +16,7 @@ from gemma_local.app.argument_values import (
     one_of,
     real,
     some_text,
+    thinking,
     whole,
 )
 from gemma_local.app.bench_prompts import KINDS
@@ -27,6 +28,7 @@ from gemma_local.engine.messages import DRAFT_MAX
 COMMANDS: Final = {
     "bench": "measure decode and prefill speed at each draft length",
     "verify": "check that drafting changes nothing on this machine",
+    "sessions": "find, show, export and delete what was said",
 }
 """Commands by name, with what they do. The command line's first word decides."""
 
@@ -36,6 +38,7 @@ examples:
   gemma-local --model gemma.gguf -p "Explain this error" < build.log
   git diff | gemma-local --model gemma.gguf -p "Write a commit message" --temperature 0
   gemma-local --model gemma.gguf -p "Name three rivers" --output json
+  gemma-local --model gemma.gguf --continue -p "And three lakes"
 """
 
 
@@ -86,6 +89,10 @@ def parse_answer(arguments: Sequence[str]) -> AnswerOptions:
     if rest and not rest[0].startswith("-"):
         parser.error(f"{rest[0]!r} is not an option; give the prompt with -p")
     _refuse(parser, rest)
+    if options.go_on and options.resume is not None:
+        parser.error("--continue and --resume exclude each other; give one of them")
+    if options.raw and (options.go_on or options.resume is not None):
+        parser.error("--raw continues a text, not a conversation; leave one of the two out")
     if options.drafter == "none" and options.draft:
         parser.error("--draft needs a drafter; leave --drafter none out, or give --draft off")
     return options
@@ -128,6 +135,12 @@ def _answer_parser() -> Parser:
     add("--system", metavar="TEXT", help="instructions to the model, before the conversation")
     add("--raw", action="store_true", help="continue the prompt as it stands, without a template")
     add(
+        "--think",
+        metavar="HOW",
+        type=thinking,
+        help="let the model think first: off (default), on, or the most tokens that it may think",
+    )
+    add(
         "--output",
         metavar="FORMAT",
         type=one_of("text", "json", "stream-json"),
@@ -142,6 +155,22 @@ def _answer_parser() -> Parser:
         help="stop before this text; may be given several times",
     )
     add("--stats", action="store_true", help="show speed and acceptance on standard error")
+
+    add = parser.add_argument_group("conversations").add_argument
+    add(
+        "--continue",
+        dest="go_on",
+        action="store_true",
+        help="go on with the last conversation of this folder",
+    )
+    add(
+        "--resume",
+        metavar="ID",
+        nargs="?",
+        const="",
+        help="go on with this conversation; without ID, choose one",
+    )
+    add("--no-save", dest="save", action="store_false", help="keep this conversation off the disk")
 
     _add_pair_options(parser)
     add = parser.add_argument_group("drafting").add_argument

@@ -8,6 +8,7 @@ tokens, greedily; ratios are taken within a run.
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import Final
 
 from gemma_local.app.bench_prompts import KINDS, bench_prompt
@@ -22,9 +23,9 @@ from gemma_local.app.requests import EXACT
 from gemma_local.app.terminal import progress
 from gemma_local.engine.client import Engine, EngineDied, EngineFailed, new_id
 from gemma_local.engine.messages import Done, Failed, Generate, Sampling, Tally
-from gemma_local.models.chat_format import Message
 from gemma_local.models.gguf import read_gguf
 from gemma_local.models.lazy_array import LazyArray
+from gemma_local.models.message import Message
 from gemma_local.models.prompt import Ids, Prompt, Text
 
 RAW: Final = "raw"
@@ -38,6 +39,8 @@ _NORMAL_TOKEN: Final = 1
 def run(options: BenchOptions) -> ExitCode:
     """Measure and report. Raises GemmaLocalError."""
     launch = prepare(options, longest_draft=max(options.draft))
+    # Every prompt is to be read: nothing that made room for another may come back.
+    launch = replace(launch, load=replace(launch.load, cache_bytes=0))
     prompts = _prompts(launch, options)
     with launch.running() as (engine, ready):
         arms = [Arm(PLAIN, 0)]
@@ -102,10 +105,10 @@ def _prompts(launch: Launch, options: BenchOptions) -> list[dict[str, Prompt]]:
     if options.raw_tokens:
         ordinary = _ordinary_tokens(launch)
         return [{RAW: _raw_prompt(ordinary, options.raw_tokens, number)} for number in runs]
-    write = prompt_writer(launch.target).first
+    write = prompt_writer(launch.target).write
     kinds = options.kinds or KINDS
     return [
-        {kind: write([Message("user", bench_prompt(kind, number))]) for kind in kinds}
+        {kind: write([Message("user", bench_prompt(kind, number))]).prompt for kind in kinds}
         for number in runs
     ]
 

@@ -55,6 +55,13 @@ def _run(words: list[str]) -> int:
             from gemma_local.app import verify
 
             return verify.run(choices)
+        case ["sessions", *rest]:
+            from gemma_local.app.sessions.arguments import parse_sessions
+
+            asked = parse_sessions(rest)
+            from gemma_local.app.sessions import command
+
+            return command.run(asked)
         case _:
             return _answer_or_chat(words)
 
@@ -91,7 +98,7 @@ def _complain(sentence: str, code: ExitCode, words: list[str]) -> ExitCode:
 
 def _output_form(words: list[str]) -> str:
     """What form of output was asked for; looked up by hand, as the error may be in the options."""
-    if words[:1] in (["bench"], ["verify"]):
+    if words[:1] in (["bench"], ["verify"], ["sessions"]):
         return "json" if "--json" in words else "text"
     for word, value in itertools.pairwise([*words, ""]):
         form = value if word == "--output" else word.removeprefix("--output=")

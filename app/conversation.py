@@ -1,46 +1,177 @@
-"""What was said so far, and the prompt that it makes."""
+"""What was said so far, and what of it the model reads."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from gemma_local.app.compaction import SUMMARY_REQUEST, StandIn
 from gemma_local.app.prompts import PromptWriter
-from gemma_local.models.chat_format import Message
-from gemma_local.models.prompt import Prompt
+from gemma_local.app.record import Record, Stream
+from gemma_local.app.sessions.entry import Entry
+from gemma_local.models.chat_format import Rendering
+from gemma_local.models.message import Message, Tool, Value
+
+INTERRUPTED: Final = "It was interrupted and brought no result."
+"""What the model reads in place of a result that never came."""
+
+FILES: Final = "files"
+"""A key of ``Entry.info``: [start, end] of each part of the text that came from a file."""
+REQUEST: Final = "request"
+"""A key of a summary's ``Entry.info``: what the model was asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What the model reads: messages, and for each the number of its entry, 0 for none."""
+
+    messages: tuple[Message, ...]
+    numbers: tuple[int, ...]
 
 
 class Conversation:
-    """Messages in turn, the user's and the model's.
+    """Entries in order, kept in a record as they come.
 
-    ``ask`` begins a turn; ``keep`` or ``withdraw`` ends it.
+    Nothing that was said is ever altered. What the model reads of it may be: a stand-in for the
+    output of a tool, a summary for the messages before it.
     """
 
-    def __init__(self, writer: PromptWriter, system: str | None = None) -> None:
+    def __init__(
+        self,
+        writer: PromptWriter,
+        record: Record,
+        entries: Iterable[Entry] = (),
+        *,
+        system: str = "",
+        tools: Sequence[Tool] = (),
+        thinking: bool = False,
+    ) -> None:
+        """``entries`` are those that ``record`` has already."""
         self._writer = writer
-        self._system = [Message("system", system)] if system else []
-        self._messages = list(self._system)
-        self._read: Prompt = ()
-        self._answer: tuple[int, ...] = ()
-        self._asked: Prompt = ()
+        self._record = record
+        self.entries = list(entries)
+        self.system = system
+        self.tools = tuple(tools) if writer.supports_tools else ()
+        self.thinking = thinking and writer.supports_thinking
 
-    def ask(self, text: str) -> Prompt:
-        """The prompt for the answer to ``text``. Raises BadModelFile if the template fails."""
-        messages = [*self._messages, Message("user", text)]
-        if self._read:
-            self._asked = self._writer.next(self._read, self._answer, messages)
+    # --------------------------------------------------------------------------------- reading
+
+    @property
+    def live(self) -> list[Entry]:
+        """The entries that the model reads, in the order in which it does: summaries first."""
+        kept = [entry for entry in self.entries if not entry.dropped]
+        return sorted(kept, key=lambda entry: entry.kind != "summary")
+
+    @property
+    def awaits_answer(self) -> bool:
+        """Whether the last message is one that the model is to answer."""
+        live = self.live
+        return bool(live) and live[-1].message.role in ("user", "tool")
+
+    @property
+    def is_in_chain(self) -> bool:
+        """Whether the model has called tools and is about to go on with what they brought."""
+        live = self.live
+        return bool(live) and live[-1].message.role == "tool"
+
+    def view(self, live: Sequence[Entry] | None = None) -> View:
+        """The messages that the model reads, of all entries or of the ``live`` ones given."""
+        messages: list[Message] = []
+        numbers: list[int] = []
+
+        def add(message: Message, number: int = 0) -> None:
+            messages.append(message)
+            numbers.append(number)
+
+        if self.system:
+            add(Message("system", self.system))
+        waiting: list[str] = []
+        for entry in self.live if live is None else live:
+            message = entry.message if entry.stand_in is None else entry.stand_in
+            if message.role == "tool":
+                if message.tool in waiting:
+                    waiting.remove(message.tool)
+            else:
+                for name in waiting:
+                    add(Message("tool", INTERRUPTED, tool=name))
+                waiting = [call.name for call in message.calls]
+            if entry.kind == "summary":
+                add(Message("user", str(entry.info.get(REQUEST, SUMMARY_REQUEST))), entry.number)
+            add(message, entry.number)
+        return View(tuple(messages), tuple(numbers))
+
+    def rendering(self, *more: Message, live: Sequence[Entry] | None = None) -> Rendering:
+        """The prompt for an answer to the last message, or to ``more`` messages behind it.
+
+        Raises BadModelFile if the model's template fails, ValueError if there is nothing to answer.
+        """
+        messages = (*self.view(live).messages, *more)
+        return self._writer.write(messages, tools=self.tools, thinking=self.thinking)
+
+    def history(self) -> Rendering:
+        """What the next prompt begins with when the user writes again."""
+        messages = self.view().messages
+        return self._writer.history(messages, tools=self.tools, thinking=self.thinking)
+
+    # --------------------------------------------------------------------------------- writing
+
+    def ask(self, text: str, *, files: Sequence[tuple[int, int]] = ()) -> Entry:
+        """The user says something; ``files`` are the parts of it that came from files, as
+        (start, end)."""
+        info = {FILES: [list(span) for span in files]} if files else None
+        return self._keep(self._record.append(Message("user", text), info=info))
+
+    def add_result(self, tool: str, result: str | dict[str, Value]) -> Entry:
+        """A tool that the model called has ended."""
+        if isinstance(result, str):
+            message = Message("tool", result, tool=tool)
         else:
-            self._asked = self._writer.first(messages)
-        self._messages = messages
-        return self._asked
+            message = Message("tool", tool=tool, result=result)
+        return self._keep(self._record.append(message))
 
-    def keep(self, text: str, tokens: tuple[int, ...]) -> None:
-        """The turn is over and was answered like this."""
-        self._messages.append(Message("assistant", text))
-        self._read, self._answer = self._asked, tokens
+    def answering(self) -> Stream:
+        """Begin to write an answer down; ``keep`` takes its entry."""
+        return self._record.stream()
+
+    def keep(self, entry: Entry) -> None:
+        """The answer is over, and this is what there is of it."""
+        self._keep(entry)
 
     def withdraw(self) -> None:
-        """Nothing was answered: the question is taken back, lest two stand in a row."""
-        self._messages.pop()
+        """Nothing came of the last turn: the model does not read it, lest two questions stand in a
+        row. It stays in the record."""
+        for entry in reversed(self.live):
+            self.drop([entry.number])
+            if entry.message.role == "user":
+                break
 
-    def clear(self) -> None:
-        """Start over, with the same instructions."""
-        self._messages = list(self._system)
-        self._read, self._answer = (), ()
+    # -------------------------------------------------------------------------------- shrinking
+
+    def stand_in(self, stand_ins: Iterable[StandIn]) -> None:
+        """The model reads these in place of their entries."""
+        for change in stand_ins:
+            self._record.amend(change.number, stand_in=change.message)
+            self._change(change.number, stand_in=change.message)
+
+    def drop(self, numbers: Iterable[int]) -> None:
+        """The model does not read these entries any more."""
+        for number in numbers:
+            self._record.amend(number, dropped=True)
+            self._change(number, dropped=True)
+
+    def sum_up(self, summary: Message, of: Sequence[int]) -> None:
+        """The model reads ``summary`` and what asked for it in place of these entries."""
+        # The summary first: if this is cut short the model reads too much, and not too little.
+        info = {REQUEST: SUMMARY_REQUEST, "of": list(of)}
+        self._keep(self._record.append(summary, kind="summary", info=info))
+        self.drop(of)
+
+    def _keep(self, entry: Entry) -> Entry:
+        self.entries.append(entry)
+        return entry
+
+    def _change(self, number: int, **change: object) -> None:
+        for index, entry in enumerate(self.entries):
+            if entry.number == number:
+                self.entries[index] = replace(entry, **change)  # type: ignore[arg-type]

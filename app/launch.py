@@ -35,6 +35,10 @@ class Launch:
     remark: str = ""
     """Something that the person should know before it is used."""
 
+    def with_states(self) -> Launch:
+        """The same, keeping the states of named sessions on disk."""
+        return replace(self, load=replace(self.load, state_folder=str(folders.state_path())))
+
     def open(self, on_loading: OnLoading | None = None) -> Engine:
         """Start the engine and load the pair; ``on_loading`` hears how far it is.
 

@@ -3,46 +3,118 @@
 from __future__ import annotations
 
 import sys
+from contextlib import closing
+from typing import Final
 
 from gemma_local.app import folders
-from gemma_local.app.answer import Answer
+from gemma_local.app.assistant import Answered, Assistant
 from gemma_local.app.conversation import Conversation
 from gemma_local.app.errors import UsageError
 from gemma_local.app.exactness_record import ExactnessRecord, deserves_label
 from gemma_local.app.exit_codes import ExitCode
-from gemma_local.app.launch import prepare
+from gemma_local.app.launch import Launch, prepare
 from gemma_local.app.options import AnswerOptions
-from gemma_local.app.output import output_for
-from gemma_local.app.prompts import prompt_writer
-from gemma_local.app.report import answer_report, exactness_label, positions_line, speed_line
+from gemma_local.app.output import Output, output_for
+from gemma_local.app.prompts import PromptWriter, prompt_writer
+from gemma_local.app.report import (
+    answer_report,
+    exactness_label,
+    measurements,
+    positions_line,
+    speed_line,
+)
 from gemma_local.app.requests import request
+from gemma_local.app.saving import Kept, Saving
 from gemma_local.app.terminal import note
-from gemma_local.engine.client import EngineFailed
-from gemma_local.engine.messages import Done
+from gemma_local.engine.client import Engine, EngineFailed
+from gemma_local.engine.messages import Done, Ready
+
+WORTH_SAVING: Final = 1024
+"""Tokens that a single answer's conversation must have for its state to be written to disk."""
 
 
 def run(options: AnswerOptions) -> ExitCode:
     """Answer the prompt of ``options`` and standard input. Raises GemmaLocalError."""
     # The model first: reading standard input may wait for ever.
     launch = prepare(options, longest_draft=options.draft)
-    text = _prompt_text(options)
-    conversation = Conversation(prompt_writer(launch.target, raw=options.raw), options.system)
-    asked = request(conversation.ask(text), options, is_gemma4=launch.target.is_gemma4)
+    writer = prompt_writer(launch.target, raw=options.raw)
     output = output_for(options.output)
-    with launch.running(output.event) as (engine, ready):
-        output.ready(ready, engine.pid)
-        answer = Answer(engine, asked, output.event, output.restart)
+    with closing(Saving(options, note)) as saving:
+        text, files = _prompt_text(options)
+        if saving.keeps:
+            launch = launch.with_states()
+        with launch.running(output.event) as (engine, ready):
+            output.ready(ready, engine.pid)
+            with closing(saving.open(ready, system=options.system or "")) as kept:
+                shot = _Shot(options, launch, output, engine, ready, kept)
+                return shot.run(writer, text, files)
+
+
+class _Shot:
+    """The one answer."""
+
+    def __init__(
+        self,
+        options: AnswerOptions,
+        launch: Launch,
+        output: Output,
+        engine: Engine,
+        ready: Ready,
+        kept: Kept,
+    ) -> None:
+        self._options = options
+        self._launch = launch
+        self._output = output
+        self._engine = engine
+        self._ready = ready
+        self._kept = kept
+
+    def run(self, writer: PromptWriter, text: str, files: list[tuple[int, int]]) -> ExitCode:
+        """Ask, show the answer, and say how it ended."""
+        options, kept = self._options, self._kept
+        conversation = Conversation(
+            writer,
+            kept.record,
+            kept.entries,
+            system=kept.system,
+            thinking=options.think is not None,
+        )
+        is_gemma4 = self._launch.target.is_gemma4
+        assistant = Assistant(
+            self._engine,
+            conversation,
+            self._output,
+            lambda rendering: request(rendering, options, is_gemma4=is_gemma4, session=kept.label),
+            is_gemma4=is_gemma4 and not options.raw,
+            saves=bool(kept.label),
+        )
+        conversation.ask(text, files=files)
         try:
-            done = answer.run()
+            answered = assistant.answer(lambda done, _message: measurements(done.tally))
         except EngineFailed:
-            output.broken_off()
+            self._output.broken_off()
             raise
+        self._report(answered)
+        tally = answered.done.tally
+        if tally.prompt_tokens + tally.emitted_tokens >= WORTH_SAVING:
+            assistant.leave()
+        return end_of(answered.done, self._ready.context)
+
+    def _report(self, answered: Answered) -> None:
+        done, asked = answered.done, answered.request
         record = ExactnessRecord(folders.exactness_path())
-        exact = deserves_label(record, ready, launch.load, asked.sampling, done)
-        output.done(answer_report(answer.text, done, ready, asked.sampling, exact=exact))
-    if options.stats:
-        _print_stats(done, exactness_label(exact=exact, lenience=options.lenience))
-    return end_of(done, ready.context)
+        exact = deserves_label(record, self._ready, self._launch.load, asked.sampling, done)
+        report = answer_report(
+            answered.message,
+            done,
+            self._ready,
+            asked.sampling,
+            exact=exact,
+            session=self._kept.label,
+        )
+        self._output.done(report)
+        if self._options.stats:
+            _print_stats(done, exactness_label(exact=exact, lenience=self._options.lenience))
 
 
 def end_of(done: Done, context: int) -> ExitCode:
@@ -61,13 +133,15 @@ def end_of(done: Done, context: int) -> ExitCode:
     return ExitCode.OK
 
 
-def _prompt_text(options: AnswerOptions) -> str:
-    """The prompt, then what came on standard input, with an empty line between them."""
-    parts = [options.prompt or "", _standard_input()]
-    text = "\n\n".join(part for part in parts if part.strip())
+def _prompt_text(options: AnswerOptions) -> tuple[str, list[tuple[int, int]]]:
+    """The prompt, then what came on standard input, with an empty line between them; and which part
+    of it, from one index to another, is the latter."""
+    given, piped = options.prompt or "", _standard_input()
+    text = "\n\n".join(part for part in (given, piped) if part.strip())
     if not text:
         raise UsageError("there is nothing to answer: give a prompt with -p or on standard input")
-    return text
+    is_file = bool(piped.strip()) and bool(given.strip())
+    return text, [(len(text) - len(piped), len(text))] if is_file else []
 
 
 def _standard_input() -> str:

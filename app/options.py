@@ -26,11 +26,17 @@ class AnswerOptions(PairOptions):
     """Options of ``gemma-local`` itself: one answer, or a chat when there is no prompt.
 
     ``draft`` None is "auto", 0 is "off". Sampling values that are None take the model's default.
+    ``think`` None is "off", 0 is "on", else the most tokens of a thought. ``go_on`` continues the
+    last conversation of this folder, ``resume`` the one with this id; "" asks which.
     """
 
     prompt: str | None = None
     system: str | None = None
     raw: bool = False
+    think: int | None = None
+    go_on: bool = False
+    resume: str | None = None
+    save: bool = True
     output: str = "text"
     stats: bool = False
     draft: int | None = None

@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Protocol
 
 from gemma_local.app.launch import show_loading
+from gemma_local.app.live_answer import Listener
 from gemma_local.app.report import measurements
 from gemma_local.app.terminal import note, printable, progress
 from gemma_local.engine.messages import Delta, Event, Loading, Prefill, Ready, Stats
+from gemma_local.models.reply import AnswerText, Part, ThoughtText
 
 
-class Output(Protocol):
-    """Hears what happens while an answer is made."""
-
-    def event(self, event: Event) -> None:
-        """An event of the engine: Loading, Prefill, Delta or Stats."""
+class Output(Listener, Protocol):
+    """Shows an answer."""
 
     def ready(self, ready: Ready, pid: int | None) -> None:
         """The pair is loaded into the process ``pid``."""
-
-    def restart(self, why: str) -> None:
-        """The engine died and is started again; the answer goes on where it was."""
 
     def done(self, report: Mapping[str, object]) -> None:
         """The answer is complete; ``report`` has the keys that ``app.report`` documents."""
@@ -49,24 +45,35 @@ class TextOutput:
 
     def __init__(self) -> None:
         self._last = "\n"
+        self._thought_tokens = 0
 
     def event(self, event: Event) -> None:
-        match event:
-            case Delta() if event.text:
-                progress.clear()
-                sys.stdout.write(printable(event.text, sys.stdout))
-                sys.stdout.flush()
-                self._last = event.text[-1]
-            case _:
-                _show_progress(event)
+        _show_progress(event)
+
+    def parts(self, parts: Sequence[Part], delta: Delta | None) -> None:
+        if text := answer_text(parts):
+            progress.clear()
+            sys.stdout.write(printable(text, sys.stdout))
+            sys.stdout.flush()
+            self._last = text[-1]
+        elif any(isinstance(part, ThoughtText) for part in parts):
+            self._thought_tokens += len(delta.tokens) if delta is not None else 0
+            progress.show(f"thinking: {self._thought_tokens} tokens")
 
     def ready(self, ready: Ready, pid: int | None) -> None:
         progress.clear()
 
-    def restart(self, why: str) -> None:
+    def died(self, why: str) -> None:
+        self._end_line()
+        note(f"{why}; starting it again to finish the answer")
+
+    def notice(self, sentence: str) -> None:
+        self._end_line()
+        note(sentence)
+
+    def _end_line(self) -> None:
         if self._last != "\n" and sys.stderr.isatty():
             sys.stderr.write("\n")
-        note(f"{why}; starting it again to finish the answer")
 
     def done(self, report: Mapping[str, object]) -> None:
         self.broken_off()
@@ -84,11 +91,17 @@ class JsonOutput:
     def event(self, event: Event) -> None:
         _show_progress(event)
 
+    def parts(self, parts: Sequence[Part], delta: Delta | None) -> None:
+        pass
+
     def ready(self, ready: Ready, pid: int | None) -> None:
         progress.clear()
 
-    def restart(self, why: str) -> None:
+    def died(self, why: str) -> None:
         note(f"{why}; starting it again to finish the answer")
+
+    def notice(self, sentence: str) -> None:
+        note(sentence)
 
     def done(self, report: Mapping[str, object]) -> None:
         progress.clear()
@@ -102,9 +115,10 @@ class StreamOutput:
     """One object a line, as things happen; ``type`` says what each is.
 
     ``loading`` (stage, fraction), ``ready`` (facts about the pair; pid is the engine's process),
-    ``prefill`` (done, total, reused), ``delta`` (text, tokens, drafted), ``stats`` (measurements
-    so far), ``restart`` (reason; deltas go on, none comes twice), then ``done`` with all keys of
-    ``--output json``, or ``error`` (error, exit_code).
+    ``prefill`` (done, total, reused), ``delta`` (text of the answer, thought, tokens, drafted),
+    ``stats`` (measurements so far), ``notice`` (a sentence for the person), ``restart`` (reason;
+    deltas go on, none comes twice), then ``done`` with all keys of ``--output json``, or ``error``
+    (error, exit_code).
     """
 
     def event(self, event: Event) -> None:
@@ -114,26 +128,43 @@ class StreamOutput:
             case Prefill():
                 counts = {"done": event.done, "total": event.total, "reused": event.reused}
                 write_json({"type": "prefill", **counts})
-            case Delta():
-                tokens = {"tokens": list(event.tokens), "drafted": list(event.drafted)}
-                write_json({"type": "delta", "text": event.text, **tokens})
             case Stats():
                 write_json({"type": "stats", **measurements(event.tally)})
+
+    def parts(self, parts: Sequence[Part], delta: Delta | None) -> None:
+        thought = "".join(part.text for part in parts if isinstance(part, ThoughtText))
+        text = answer_text(parts)
+        if text or thought or delta is not None:
+            tokens = list(delta.tokens) if delta is not None else []
+            drafted = list(delta.drafted) if delta is not None else []
+            said = {"text": text, "thought": thought}
+            write_json({"type": "delta", **said, "tokens": tokens, "drafted": drafted})
 
     def ready(self, ready: Ready, pid: int | None) -> None:
         facts: dict[str, Any] = asdict(ready)
         facts["model"] = facts.pop("target")
+        # The inside of the wire between the processes.
+        del facts["markers"], facts["tokenizer"]
         write_json({"type": "ready", "pid": pid, **facts})
 
-    def restart(self, why: str) -> None:
+    def died(self, why: str) -> None:
         write_json({"type": "restart", "reason": why})
         note(f"{why}; starting it again to finish the answer")
+
+    def notice(self, sentence: str) -> None:
+        write_json({"type": "notice", "text": sentence})
+        note(sentence)
 
     def done(self, report: Mapping[str, object]) -> None:
         write_json({"type": "done", **report})
 
     def broken_off(self) -> None:
         pass
+
+
+def answer_text(parts: Sequence[Part]) -> str:
+    """What is new of the answer itself."""
+    return "".join(part.text for part in parts if isinstance(part, AnswerText))
 
 
 def write_json(value: Mapping[str, object]) -> None:

@@ -3,6 +3,8 @@
 The keys of ``--output json`` are documented here and stay as they are:
 
 ``text``                 the answer
+``thought``              what the model thought before it, empty if it did not
+``session``              id of the conversation, for --resume; null if it is not saved
 ``finish_reason``        "stop" (the model ended its turn), "stop_string", "length" (--max-tokens),
                          "context" (no room left), "cancelled" (Ctrl-C), "loop", "nan"
 ``prompt_tokens``        tokens of the prompt, of which ``reused_tokens`` were in the cache already
@@ -31,7 +33,8 @@ After a crash of the engine in mid-answer, counts and times are those of the att
 
 from __future__ import annotations
 
-from gemma_local.engine.messages import Done, Ready, Sampling, Tally
+from gemma_local.engine.messages import CacheUse, Done, Ready, Sampling, Tally
+from gemma_local.models.message import Message
 
 _DIGITS = 6
 
@@ -61,11 +64,19 @@ def measurements(tally: Tally) -> dict[str, object]:
 
 
 def answer_report(
-    text: str, done: Done, ready: Ready, sampling: Sampling, *, exact: bool
+    message: Message | None,
+    done: Done,
+    ready: Ready,
+    sampling: Sampling,
+    *,
+    exact: bool,
+    session: str = "",
 ) -> dict[str, object]:
     """All keys of ``--output json``. ``exact``: the label is deserved."""
     return {
-        "text": text,
+        "text": message.text if message is not None else "",
+        "thought": message.thought if message is not None else "",
+        "session": session or None,
         "finish_reason": done.reason,
         "load_seconds": round(ready.load_seconds, _DIGITS),
         **measurements(done.tally),
@@ -89,6 +100,26 @@ def speed_line(tally: Tally, label: str) -> str:
     if label:
         parts.append(label)
     return " · ".join(parts)
+
+
+def cache_line(cache: CacheUse) -> str:
+    """What is kept so that nothing is read twice, and the memory that it takes."""
+    parts = [f"{cache.tokens} tokens in the cache"]
+    if cache.checkpoints:
+        parts.append(f"{_counted(cache.checkpoints, 'checkpoint')} {_size(cache.checkpoint_bytes)}")
+    if cache.parked:
+        parts.append(f"{_counted(cache.parked, 'conversation')} parked {_size(cache.parked_bytes)}")
+    if cache.saved:
+        parts.append(f"{_counted(cache.saved, 'state')} on disk {_size(cache.saved_bytes)}")
+    return " · ".join(parts)
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def _size(count: int) -> str:
+    return f"{count / (1 << 20):.1f} MiB"
 
 
 def positions_line(tally: Tally) -> str:

@@ -9,7 +9,7 @@ from typing import Final
 from gemma_local.app.options import AnswerOptions
 from gemma_local.engine.client import new_id
 from gemma_local.engine.messages import Generate, Sampling
-from gemma_local.models.prompt import Prompt
+from gemma_local.models.chat_format import Rendering
 
 EXACT: Final = {"auto": None, "on": True, "off": False}
 """``--exact`` as the engine wants it."""
@@ -42,11 +42,17 @@ def sampling(options: AnswerOptions, *, is_gemma4: bool) -> Sampling:
     )
 
 
-def request(prompt: Prompt, options: AnswerOptions, *, is_gemma4: bool) -> Generate:
-    """The request for the answer to ``prompt``."""
+def request(
+    rendering: Rendering, options: AnswerOptions, *, is_gemma4: bool, session: str = ""
+) -> Generate:
+    """The request for the answer to a prompt; ``session`` names the conversation's state."""
     return Generate(
         id=new_id(),
-        prompt=prompt,
+        prompt=rendering.prompt,
+        session=session,
+        thought_tokens=options.think or None,
+        # A guest marks the end of its thought in its own way, which the engine does not follow.
+        opens_thought=is_gemma4 and rendering.opening == "thought",
         sampling=sampling(options, is_gemma4=is_gemma4),
         max_tokens=options.max_tokens,
         stop=tuple(options.stop),

@@ -24,8 +24,8 @@ from gemma_local.app.terminal import note, progress
 from gemma_local.app.verify_report import Comparison, ModeReport, as_json, as_text
 from gemma_local.engine.client import Engine, EngineDied, EngineFailed, new_id
 from gemma_local.engine.messages import Ready, Verified, Verify
-from gemma_local.models.chat_format import Message
 from gemma_local.models.errors import BadPair
+from gemma_local.models.message import Message
 from gemma_local.models.prompt import Prompt
 
 BUILT_IN: Final = {**PROMPTS, "long": long_prompt()}
@@ -39,9 +39,9 @@ def run(options: VerifyOptions) -> ExitCode:
             f"there is nothing to verify: {launch.target.path.name} has no drafter; give one with "
             "--drafter FILE"
         )
-    write = prompt_writer(launch.target, raw=options.raw).first
+    write = prompt_writer(launch.target, raw=options.raw).write
     texts = _own_prompts(options.prompts) if options.prompts else BUILT_IN
-    prompts = {name: write([Message("user", text)]) for name, text in texts.items()}
+    prompts = {name: write([Message("user", text)]).prompt for name, text in texts.items()}
     with launch.running() as (engine, ready):
         reports = [
             _verify_mode(engine, ready, launch, exact, prompts, options) for exact in (False, True)

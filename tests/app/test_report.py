@@ -6,12 +6,14 @@ import json
 
 from gemma_local.app.report import (
     answer_report,
+    cache_line,
     exactness_label,
     measurements,
     positions_line,
     speed_line,
 )
-from gemma_local.engine.messages import Done, Ready, Sampling, Tally
+from gemma_local.engine.messages import CacheUse, Done, Ready, Sampling, Tally
+from gemma_local.models.message import Message
 
 TALLY = Tally(
     prompt_tokens=20,
@@ -48,7 +50,15 @@ READY = Ready(
 )
 
 KEYS = {
-    *("text", "finish_reason", "prompt_tokens", "reused_tokens", "prefilled_tokens"),
+    *(
+        "text",
+        "thought",
+        "session",
+        "finish_reason",
+        "prompt_tokens",
+        "reused_tokens",
+        "prefilled_tokens",
+    ),
     *("emitted_tokens", "load_seconds", "prefill_seconds", "decode_seconds", "tokens_per_second"),
     *("drafted", "accepted", "acceptance", "drafted_by_position", "accepted_by_position"),
     *("tokens_per_pass", "passes", "draft_seconds", "verify_seconds", "llama_seconds"),
@@ -58,10 +68,19 @@ KEYS = {
 
 def test_the_keys_are_the_documented_ones_and_no_others() -> None:
     done = Done("1", "stop", TALLY, (1, 2))
-    report = answer_report("hi", done, READY, Sampling(seed=5, lenience=0.0), exact=True)
+    report = answer_report(
+        Message("assistant", "hi", "hm"),
+        done,
+        READY,
+        Sampling(seed=5, lenience=0.0),
+        exact=True,
+        session="k3b0",
+    )
     assert set(report) == KEYS
     assert json.loads(json.dumps(report)) == {
         "text": "hi",
+        "thought": "hm",
+        "session": "k3b0",
         "finish_reason": "stop",
         "prompt_tokens": 20,
         "reused_tokens": 12,
@@ -115,3 +134,13 @@ def test_lenience_is_always_said() -> None:
     assert exactness_label(exact=True, lenience=0.2) == "not exact (lenience 0.2)"
     assert exactness_label(exact=True, lenience=0) == "exact"
     assert exactness_label(exact=False, lenience=0) == ""
+
+
+def test_the_cache_line_names_what_there_is() -> None:
+    assert cache_line(CacheUse(tokens=7)) == "7 tokens in the cache"
+    mib = 1 << 20
+    use = CacheUse(7, checkpoints=2, checkpoint_bytes=3 * mib, parked=1, parked_bytes=mib // 2)
+    assert cache_line(use) == (
+        "7 tokens in the cache · 2 checkpoints 3.0 MiB · 1 conversation parked 0.5 MiB"
+    )
+    assert "1 state on disk 1.0 MiB" in cache_line(CacheUse(7, saved=1, saved_bytes=mib))

@@ -9,6 +9,7 @@ import pytest
 from gemma_local.app.options import AnswerOptions
 from gemma_local.app.requests import GEMMA_SAMPLING, GUEST_SAMPLING, request, sampling
 from gemma_local.app.terminal import dim, printable, table
+from gemma_local.models.chat_format import Rendering, Section
 from gemma_local.models.prompt import Text
 
 
@@ -54,6 +55,9 @@ def test_sampling_starts_from_the_models_defaults_and_always_has_a_seed() -> Non
 
 def test_options_reach_the_request() -> None:
     options = AnswerOptions(draft=4, max_tokens=7, stop=["a", "b"])
-    asked = request((Text("x"),), options, is_gemma4=True)
+    rendering = Rendering((Section("message", (Text("x"),)),), "thought")
+    asked = request(rendering, options, is_gemma4=True, session="k3b0")
     assert (asked.draft, asked.max_tokens, asked.stop) == (4, 7, ("a", "b"))
     assert asked.prompt == (Text("x"),)
+    assert (asked.session, asked.opens_thought, asked.thought_tokens) == ("k3b0", True, None)
+    assert request(rendering, AnswerOptions(think=9), is_gemma4=True).thought_tokens == 9

@@ -1,0 +1,134 @@
+"""Which session a conversation is kept in: a new one, one that is gone on with, or none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gemma_local.app.errors import UsageError
+from gemma_local.app.options import AnswerOptions
+from gemma_local.app.record import Record, Unsaved
+from gemma_local.app.saved_record import OnProblem, SavedRecord
+from gemma_local.app.session_choice import choose_session
+from gemma_local.app.sessions.entry import Entry, SessionInfo
+from gemma_local.app.sessions.errors import SessionsUnavailable
+from gemma_local.app.sessions.session import Session
+from gemma_local.app.sessions.store import SessionStore
+from gemma_local.engine.messages import Ready
+
+
+@dataclass(slots=True)
+class Kept:
+    """A conversation's record, and what is in it already.
+
+    ``label`` is the session's id, empty if nothing is saved. ``system`` is the text that the
+    session began with.
+    """
+
+    record: Record
+    entries: Sequence[Entry] = ()
+    label: str = ""
+    title: str = ""
+    system: str = ""
+    _session: Session | None = field(default=None, repr=False)
+
+    def close(self) -> None:
+        """Others may go on with the session."""
+        if self._session is not None:
+            self._session.close()
+            self._session = None
+
+
+class Saving:
+    """Finds the session that is to be gone on with before a model is loaded, opens it after."""
+
+    def __init__(self, options: AnswerOptions, on_problem: OnProblem) -> None:
+        """``on_problem`` hears why nothing can be saved, which stops nobody from talking.
+
+        Raises NoSuchSession, UsageError, SessionsUnavailable if a session was asked for that is
+        not there.
+        """
+        self._on_problem = on_problem
+        self._store: SessionStore | None = None
+        self._info: SessionInfo | None = None
+        wants_old = options.resume is not None or options.go_on
+        if not (options.save or wants_old) or options.raw:
+            return
+        try:
+            self._store = SessionStore.open()
+        except SessionsUnavailable as problem:
+            if wants_old:
+                raise
+            on_problem(f"{problem}. The conversation is not being saved")
+            return
+        if options.resume:
+            self._info = self._store.find(options.resume)
+        elif options.resume is not None:
+            self._info = choose_session(self._store)
+        elif options.go_on:
+            self._info = self._latest()
+
+    @property
+    def keeps(self) -> bool:
+        """Whether the conversation will be saved, as far as that is known before."""
+        return self._store is not None
+
+    def open(self, ready: Ready, *, system: str = "") -> Kept:
+        """The record to write to. ``system`` is what a new session begins with.
+
+        Raises SessionInUse, SessionsUnavailable if an old session cannot be gone on with.
+        """
+        if self._store is None or self._info is None:
+            return self.open_new(ready, system=system)
+        session = self._store.resume(self._info.id)
+        try:
+            entries = session.entries(tokenizer=ready.tokenizer)
+            settings = session.info.settings
+            system = system or str(settings.get("system", ""))
+            session.describe(
+                model=ready.name, tokenizer=ready.tokenizer, settings=_with_system(settings, system)
+            )
+        except BaseException:
+            session.close()
+            raise
+        last = entries[-1].number if entries else 0
+        record = SavedRecord(session, last, self._on_problem)
+        return Kept(record, entries, session.id, session.info.title, system, session)
+
+    def open_new(self, ready: Ready, *, system: str = "") -> Kept:
+        """The record of a new conversation."""
+        if self._store is None:
+            return Kept(Unsaved(), system=system)
+        try:
+            session = self._store.create(Path.cwd(), ready.name, ready.tokenizer, system=system)
+        except (SessionsUnavailable, OSError) as problem:
+            self._on_problem(f"{problem}. The conversation is not being saved")
+            return Kept(Unsaved(), system=system)
+        record = SavedRecord(session, 0, self._on_problem)
+        return Kept(record, label=session.id, system=system, _session=session)
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._store is not None:
+            self._store.close()
+            self._store = None
+
+    def _latest(self) -> SessionInfo:
+        assert self._store is not None
+        try:
+            latest = self._store.latest(Path.cwd())
+        except FileNotFoundError:
+            latest = None
+        if latest is None:
+            raise UsageError(
+                "no conversation was begun in this folder; start one without --continue, or see "
+                "all with gemma-local sessions list --all"
+            )
+        return latest
+
+
+def _with_system(settings: Any, system: str) -> dict[str, Any]:
+    rest = {name: value for name, value in settings.items() if name != "system"}
+    return {**rest, "system": system} if system else rest
