@@ -46,8 +46,9 @@ class Load:
     ``draft_max`` bounds every later request's draft length (buffers are sized by it).
     ``threads`` 0 means: as many as this process may use. ``gpu_layers`` -1 offloads everything
     that this build of llama.cpp can offload. ``cache_bytes`` is memory for checkpoints and for
-    conversations that had to make room for another, ``state_bytes`` the room that states on disk
-    may take in ``state_folder``; without a folder nothing is written.
+    conversations that had to make room for another, None for the engine's choice;
+    ``state_bytes`` is the room that states on disk may take in ``state_folder``; without a folder
+    nothing is written.
     """
 
     target: str
@@ -57,7 +58,7 @@ class Load:
     threads: int = 0
     draft_max: int = 8
     gpu_layers: int = -1
-    cache_bytes: int = 512 * MIB
+    cache_bytes: int | None = None
     state_folder: str | None = None
     state_bytes: int = 2048 * MIB
 

@@ -13,6 +13,7 @@ from gemma_local.engine.decoder import Decoder
 from gemma_local.engine.drafters import Drafter, NoDrafter
 from gemma_local.engine.drafters.mtp import MtpDrafter
 from gemma_local.engine.exactness import SHORTEST_FREE_DRAFT, exact_limits, free_limits
+from gemma_local.engine.memory import cache_bytes
 from gemma_local.engine.messages import DRAFT_MAX, Event, Load, Loading, Ready
 from gemma_local.engine.prompt_cache import PromptCache
 from gemma_local.engine.runtime import library
@@ -113,7 +114,7 @@ class Pair:
             load_seconds=time.perf_counter() - began,
             warnings=plan.caveats,
             markers=decoder.target.model.vocabulary.markers,
-            tokenizer=decoder.target.model.vocabulary.fingerprint,
+            tokenizer=target.token_digest,
         )
         return cls(decoder, ready, plan, abort, held)
 
@@ -173,7 +174,7 @@ def _plan(load: Load, facts: TargetFacts, *, has_drafter: bool) -> Plan:
         longest,
         load.gpu_layers,
         caveats if on_gpu else (),
-        cache_bytes=load.cache_bytes,
+        cache_bytes=cache_bytes(facts) if load.cache_bytes is None else load.cache_bytes,
         state_folder=Path(load.state_folder) if load.state_folder else None,
         state_bytes=load.state_bytes,
     )

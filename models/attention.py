@@ -48,6 +48,11 @@ class AttentionLayers:
         size = self.sliding_head_size if self.sliding[layer] else self.full_head_size
         return KvGeometry(size, self.kv_heads[layer])
 
+    def window_bytes(self, element: int) -> int:
+        """Bytes of one full window of keys and values, with ``element`` bytes a number."""
+        owned = (self.geometry(i) for i in range(self.owning) if self.sliding[i])
+        return self.window * sum(2 * kv.head_size * kv.kv_heads * element for kv in owned)
+
     def last_owned(self, *, sliding: bool) -> KvGeometry | None:
         """The geometry of the last layer of a kind that owns a KV cache."""
         for layer in range(self.owning - 1, -1, -1):

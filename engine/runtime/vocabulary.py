@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import hashlib
 from functools import cached_property
 from typing import Any
 
@@ -91,17 +90,6 @@ class Vocabulary:
         """The control tokens of Gemma 4's chat format that this vocabulary has, with their ids."""
         found = ((text, self.find(text)) for text in MARKERS)
         return {text: token for text, token in found if token is not None}
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """Stands for the vocabulary: ids mean the same where it is the same.
-
-        Made of every 61st token, which no two vocabularies in use share, and takes milliseconds.
-        """
-        digest = hashlib.sha256(f"{self.size}\n".encode())
-        for token in range(0, self.size, 61):
-            digest.update(self._render(token, special=True) + b"\n")
-        return digest.hexdigest()[:16]
 
     @cached_property
     def suppressed(self) -> np.ndarray[Any, np.dtype[np.int64]]:

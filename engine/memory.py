@@ -1,0 +1,31 @@
+"""How much memory may be spent on not reading things twice."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import psutil
+
+from gemma_local.engine.commands import MIB
+from gemma_local.models.target import TargetFacts
+
+LEAST: Final = 64 * MIB
+USUAL: Final = 512 * MIB
+_CHECKPOINTS: Final = 4
+"""Checkpoints that there should be room for: the oldest, and those around the last answer."""
+_SHARE: Final = 4
+
+
+def cache_bytes(facts: TargetFacts, available: int | None = None) -> int:
+    """Bytes for checkpoints and parked conversations where nobody chose.
+
+    512 MiB, or what four checkpoints take (E2B: 24 MiB, 31B: 3.1 GiB), but at most a fourth of
+    the memory that is left once the weights are in it. ``available`` is that of the machine before
+    they are loaded, None to ask the operating system.
+    """
+    if available is None:
+        available = psutil.virtual_memory().available
+    left = available - facts.path.stat().st_size
+    window = facts.attention.window_bytes(2) if facts.attention is not None else 0
+    wanted = max(USUAL, _CHECKPOINTS * window)
+    return max(min(wanted, left // _SHARE), LEAST)
