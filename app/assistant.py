@@ -17,6 +17,7 @@ from gemma_local.app.idle import Idle, Stopped
 from gemma_local.app.interrupts import first_interrupt_calls
 from gemma_local.app.live_answer import Listener, LiveAnswer, feed
 from gemma_local.app.sessions.entry import Entry
+from gemma_local.app.unexpected import log_unexpected
 from gemma_local.engine.client import Engine, EngineDied, EngineFailed
 from gemma_local.engine.messages import Delta, Done, Failed, Generate, Prefill, Read
 from gemma_local.models.chat_format import Rendering
@@ -148,10 +149,16 @@ class Assistant:
         self.wake()
         return self._counter.use(self.conversation)
 
-    def compact(self) -> Compacted:
-        """Make room now, as much as there is to make. Raises EngineFailed."""
+    def compact(self) -> Compacted | None:
+        """Make room now, as much as there is to make; None if Ctrl-C stopped it.
+
+        Raises EngineFailed.
+        """
         self.wake()
-        return self._compactor.compact(self.conversation, as_much_as_possible=True)
+        try:
+            return self._compactor.compact(self.conversation, as_much_as_possible=True)
+        except Stopped:
+            return None
 
     # ------------------------------------------------------------------------------------ rest
 
@@ -187,6 +194,8 @@ class Assistant:
         except (Stopped, GemmaLocalError):
             # Whoever asks next finds out what is wrong, and is told.
             pass
+        except Exception as error:  # noqa: BLE001 - nobody else hears of it
+            self._say(log_unexpected(error))
 
     # ---------------------------------------------------------------------------------- inside
 

@@ -26,7 +26,7 @@ from gemma_local.app.report import (
 )
 from gemma_local.app.requests import request
 from gemma_local.app.saving import Kept, Saving
-from gemma_local.app.terminal import dim, note
+from gemma_local.app.terminal import dim, note, progress
 from gemma_local.engine.client import Engine
 from gemma_local.engine.messages import Done, Ready
 from gemma_local.models.errors import GemmaLocalError
@@ -123,7 +123,8 @@ class Chat:
             case "/context":
                 say(self._assistant.use().line())
             case "/compact":
-                say(dim(self._assistant.compact().sentence(), sys.stdout))
+                done = self._assistant.compact()
+                say(dim("stopped" if done is None else done.sentence(), sys.stdout))
                 self._assistant.idle()
             case "/stats":
                 self._show_stats()
@@ -167,8 +168,10 @@ class Chat:
         say(dim("a new conversation", sys.stdout))
 
     def _leave(self) -> None:
-        if self._assistant.conversation.entries:
+        if self._assistant.conversation.entries and self._kept.label:
+            progress.show("keeping what was read, for the next time")
             self._assistant.leave()
+            progress.clear()
 
     def _talk_in(self, kept: Kept) -> Assistant:
         options, is_gemma4 = self._options, self._launch.target.is_gemma4

@@ -9,13 +9,13 @@ from __future__ import annotations
 import itertools
 import os
 import sys
-import traceback
 from collections.abc import Sequence
 
 from gemma_local.app import arguments
 from gemma_local.app.errors import UsageError
 from gemma_local.app.exit_codes import ExitCode, exit_code_of
 from gemma_local.app.terminal import note, prepare_streams
+from gemma_local.app.unexpected import log_unexpected
 from gemma_local.models.errors import GemmaLocalError
 
 
@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except GemmaLocalError as error:
         return _complain(str(error), exit_code_of(error), words)
     except Exception as error:  # noqa: BLE001 - whatever it is, the person gets a sentence
-        return _complain(_log_unexpected(error), ExitCode.FAILED, words)
+        return _complain(log_unexpected(error), ExitCode.FAILED, words)
 
 
 def _run(words: list[str]) -> int:
@@ -110,18 +110,6 @@ def _output_form(words: list[str]) -> str:
 def _close_output() -> None:
     """Let what is still buffered go nowhere, so that the end of the process does not complain."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _log_unexpected(error: Exception) -> str:
-    from gemma_local.app import folders
-
-    try:
-        path = folders.log_path()
-        with path.open("a", encoding="utf-8") as log:
-            traceback.print_exception(error, file=log)
-    except OSError:
-        return f"something unexpected went wrong ({error!r})"
-    return f"something unexpected went wrong ({error!r}); the details are in {path}"
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from gemma_local.app.assistant import ContextFull
 from gemma_local.app.options import AnswerOptions
 from gemma_local.app.sessions.store import SessionStore
 from gemma_local.engine.client import EngineDied
+from gemma_local.engine.messages import Event, Generate
 from gemma_local.models.message import Tool
 from gemma_local.models.prompt import Text
 from tests.app.talking import talking
@@ -137,6 +139,7 @@ def test_compacting_in_the_middle_of_a_conversation(speaker: Pair, tmp_path: Pat
         for turn in range(6):
             talk.ask(question(turn))
         done = talk.assistant.compact()
+        assert done is not None
         assert done.summarised >= 8
         assert done.summary == SPEAKER.text
         assert talk.ask("and now?").done.reason == "stop"
@@ -222,3 +225,21 @@ def test_what_was_answered_when_the_engine_died_twice_is_kept(ggufs: Path, tmp_p
         [asked, answered] = talk.conversation.live
         assert (asked.message.role, answered.state) == ("user", "stopped")
         assert endless.text.startswith(answered.message.text) and answered.message.text
+
+
+def test_ctrl_c_stops_a_summary(speaker: Pair, tmp_path: Path) -> None:
+    with talking(speaker, tmp_path, context=2048) as talk:
+        for turn in range(6):
+            talk.ask(question(turn))
+        before = talk.conversation.view()
+        run = talk.assistant._idle.run
+
+        def stop_at_once(request: Generate) -> Iterator[Event]:
+            talk.engine.cancel(request.id)
+            for event in run(request):
+                talk.engine.cancel(request.id)
+                yield event
+
+        talk.assistant._idle.run = stop_at_once  # type: ignore[assignment, method-assign]
+        assert talk.assistant.compact() is None
+        assert talk.conversation.view() == before
