@@ -36,6 +36,10 @@ SAVE_AFTER: Final = 20.0
 _FAILED: Final = "failed"
 
 
+LAST_READING: Final = 3.0
+"""Seconds that are waited at the end for the last answer to be read without its thought."""
+
+
 class ContextFull(GemmaLocalError):
     """What must be read leaves no room for an answer."""
 
@@ -164,7 +168,8 @@ class Assistant:
 
     def idle(self) -> None:
         """The person reads or writes: use the time."""
-        self._idle.begin(self._rest)
+        if self.conversation.live and not self.conversation.awaits_answer:
+            self._idle.begin(self._rest)
 
     def wake(self) -> None:
         """Stop what ``idle`` began; returns when the conversation is ours again."""
@@ -175,6 +180,9 @@ class Assistant:
 
     def leave(self) -> None:
         """The conversation is over for now: write its state to disk, if that is wanted."""
+        if self._saves:
+            # What is read now need not be read when the conversation goes on.
+            self._idle.grant(LAST_READING)
         self.wake()
         if self._saves:
             with suppress(EngineFailed):
@@ -188,6 +196,7 @@ class Assistant:
             reading = Read(request.id, request.prompt, request.session, request.exact)
             for _ in self._idle.run(reading):
                 pass
+            self._idle.done()
             if self._saves:
                 self._idle.wait(SAVE_AFTER)
                 self._engine.save()
@@ -196,6 +205,8 @@ class Assistant:
             pass
         except Exception as error:  # noqa: BLE001 - nobody else hears of it
             self._say(log_unexpected(error))
+        finally:
+            self._idle.done()
 
     # ---------------------------------------------------------------------------------- inside
 

@@ -122,6 +122,7 @@ class Chat:
                 self._begin_anew()
             case "/context":
                 say(self._assistant.use().line())
+                self._assistant.idle()
             case "/compact":
                 done = self._assistant.compact()
                 say(dim("stopped" if done is None else done.sentence(), sys.stdout))

@@ -20,14 +20,25 @@ class Idle:
         self._engine = engine
         self._thread: threading.Thread | None = None
         self._is_over = threading.Event()
+        self._is_worth_it = threading.Event()
         self._running: str | None = None
 
     def begin(self, work: Callable[[], None]) -> None:
         """Start ``work``. It uses the engine through ``run`` and waits with ``wait``."""
         self.end()
         self._is_over.clear()
+        self._is_worth_it.clear()
         self._thread = threading.Thread(target=work, daemon=True)
         self._thread.start()
+
+    def grant(self, seconds: float) -> None:
+        """Give the work a little more time, until what matters of it is done (``done``)."""
+        if self._thread is not None:
+            self._is_worth_it.wait(seconds)
+
+    def done(self) -> None:
+        """Called by the work: what matters of it is done."""
+        self._is_worth_it.set()
 
     def end(self) -> None:
         """Stop the work and wait until it has stopped."""
