@@ -62,7 +62,7 @@ class Decoder:
         is_last = at_end and not sequence.only_reads
         n = end - start
         began = time.perf_counter()
-        with self._undo_when_aborted([sequence]):
+        with self._undo_when_aborted([sequence]), self._one_thread_for_one_row(sequence, n):
             self.target.decode(
                 sequence.tokens[start:end],
                 list(range(start, end)),
@@ -162,7 +162,8 @@ class Decoder:
             positions += range(positions[-1] + 1, positions[-1] + 1 + missing)
             slots += slots[-1:] * missing
         began = time.perf_counter()
-        with self._undo_when_aborted(sequences):
+        single = self._one_thread_for_one_row(sequences[0], len(tokens))
+        with self._undo_when_aborted(sequences), single:
             self.target.decode(tokens, positions, slots, [1] * len(tokens))
         now = time.perf_counter()
         self._governor.observe(len(tokens), now - began, now)
@@ -223,6 +224,24 @@ class Decoder:
     def _keep_activations(self, sequence: Sequence, row: int) -> None:
         if self._wants_activations:
             sequence.activations = self.target.nextn[row].copy()
+
+    @contextmanager
+    def _one_thread_for_one_row(self, sequence: Sequence, rows: int) -> Iterator[None]:
+        """Compute an exact pass of a single row with one thread.
+
+        llama.cpp shares the keys that a single row attends to out among its threads once there are
+        512 (``use_split_kv_path`` in ``ggml-cpu/ops.cpp``), so its sums depend on their number,
+        which changes with what else the machine does. Few exact passes have one row: those before
+        the ring's end.
+        """
+        if rows > 1 or not sequence.limits.are_exact:
+            yield
+            return
+        self.target.set_threads(1)
+        try:
+            yield
+        finally:
+            self.target.set_threads(self._governor.threads)
 
     @contextmanager
     def _undo_when_aborted(self, sequences: list[Sequence]) -> Iterator[None]:

@@ -68,6 +68,23 @@ def test_not_one_row_differs_after_a_prompt_longer_than_the_ring(
         assert (result.rows, result.differing_rows) == (400, 0)
 
 
+@pytest.mark.skipif(usable_cpus() < 2, reason="needs two CPUs")
+@pytest.mark.parametrize("draft", [0, 3])
+def test_the_number_of_threads_changes_no_bit(ggufs: Path, draft: int) -> None:
+    # It steps down while other programs take the CPUs, in the middle of an answer as well.
+    files = build("dense", HALF_RIGHT, ggufs, tensor_type="Q8_0", window=64)
+    prompt = (Ids(tuple(100 + i * 7 % 80 for i in range(701))),)
+    found = []
+    for threads in (1, 2):
+        with running(files, context=2048, threads=threads) as runner:
+            rows: list[bytes] = []
+            runner.pair.decoder.observer = lambda _, row, rows=rows: rows.append(row.tobytes())
+            runner.run(ask(draft=draft, exact=True, prompt=prompt, max_tokens=400))
+            found.append(rows)
+    assert len(found[0]) == len(found[1]) >= 400
+    assert sum(one != two for one, two in zip(*found, strict=True)) == 0
+
+
 @pytest.mark.parametrize("sampling", [Sampling(temperature=0.0), Sampling(seed=8)])
 @pytest.mark.parametrize("kind", ["dense", "keqv", "edge", "moe"])
 def test_texts_are_the_same_at_every_length_alone_and_together(
