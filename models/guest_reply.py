@@ -40,7 +40,7 @@ class GuestReply:
         self._read = 0
         self._thoughts: list[tuple[int, int]] = []
         self._thought_at: int | None = None
-        self._begins = True
+        self._begins = self._is_behind_tag = True
         self._has_answered = False
         self._has_thought = opening == "empty_thought"
         if opening == "thought":
@@ -126,10 +126,13 @@ class GuestReply:
         if not text:
             return []
         if self._place == "thought":
-            if self._begins:
-                self._begins = False
-                return self._record.think(text.removeprefix("\n"), begins=True)
-            return self._record.think(text)
+            # A line break right behind the tag belongs to the tag.
+            text = text.removeprefix("\n") if self._is_behind_tag else text
+            self._is_behind_tag = False
+            if not text:
+                return []
+            begins, self._begins = self._begins, False
+            return self._record.think(text, begins=begins)
         if self._place == "call":
             self._call.append(text)
             return [CallText(text)]
@@ -150,7 +153,7 @@ class GuestReply:
         parts = self._record.interrupt()
         if tag == _THINK:
             self._place, self._thought_at, self._has_thought = "thought", start, True
-            self._begins = True
+            self._begins = self._is_behind_tag = True
         else:
             self._place, self._call = "call", []
             self._has_answered = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gemma_local.models.guest_reply import GuestReply, reply_for
@@ -135,6 +135,7 @@ FRAGMENTS = st.sampled_from(
     opening=st.sampled_from(["", "thought", "empty_thought"]),
     truncated=st.booleans(),
 )
+@example(["<think></think><think>\n<think>"], [1], "thought", False)
 def test_no_cut_changes_anything_and_no_text_is_lost(
     parts: list[str], lengths: list[int], opening: Opening, truncated: bool
 ) -> None:
