@@ -15,49 +15,36 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-_CGROUP: Final = Path("/sys/fs/cgroup")
+from gemma_local.engine.hardware.cgroup import ROOT, cpu_quota, whole_cpus
+from gemma_local.engine.hardware.topology import CPUS, cores
 
 
-def usable_cpus(cgroup: Path = _CGROUP) -> int:
+def usable_cpus(cgroup: Path = Path(ROOT)) -> int:
     """CPUs that this process may really use: affinity mask and cgroup quota, at least 1."""
     if hasattr(os, "sched_getaffinity"):
         cpus = len(os.sched_getaffinity(0))
     else:
         cpus = os.cpu_count() or 1
-    quota = _cgroup_quota(cgroup)
-    return max(1, min(cpus, int(quota)) if quota is not None else cpus)
-
-
-def _cgroup_quota(cgroup: Path) -> float | None:
-    """CPUs allowed by the container's quota (cgroup v2, then v1), None without one."""
     try:
-        limit, period = (cgroup / "cpu.max").read_text().split()
-        return None if limit == "max" else int(limit) / int(period)
-    except (OSError, ValueError):
-        pass
-    try:
-        limit = (cgroup / "cpu" / "cpu.cfs_quota_us").read_text()
-        period = (cgroup / "cpu" / "cpu.cfs_period_us").read_text()
-        return int(limit) / int(period) if int(limit) > 0 else None
-    except (OSError, ValueError):
-        return None
+        quota = cpu_quota(_read, str(cgroup))
+    except ValueError:
+        quota = None
+    return whole_cpus(cpus, quota)
 
 
-def physical_cores(cpus: int, sys_cpu: Path = Path("/sys/devices/system/cpu")) -> int:
-    """Physical cores among the usable CPUs, where Linux tells; else ``cpus``.
-
-    Two hardware threads of one core share its arithmetic units: computing on both is slower.
-    """
+def physical_cores(cpus: int, sys_cpu: Path = Path(CPUS)) -> int:
+    """Physical cores among the usable CPUs, where Linux tells; else ``cpus``."""
     if not hasattr(os, "sched_getaffinity"):
         return cpus
-    cores: set[str] = set()
-    for cpu in os.sched_getaffinity(0):
-        siblings = sys_cpu / f"cpu{cpu}" / "topology" / "thread_siblings_list"
-        try:
-            cores.add(siblings.read_text().strip())
-        except OSError:
-            return cpus
-    return max(1, min(cpus, len(cores)))
+    own_cores = cores(_read, os.sched_getaffinity(0), str(sys_cpu))
+    return cpus if own_cores is None else max(1, min(cpus, own_cores))
+
+
+def _read(path: str) -> str | None:
+    try:
+        return Path(path).read_text()
+    except OSError:
+        return None
 
 
 class ThreadGovernor:

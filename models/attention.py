@@ -53,6 +53,10 @@ class AttentionLayers:
         owned = (self.geometry(i) for i in range(self.owning) if self.sliding[i])
         return self.window * sum(2 * kv.head_size * kv.kv_heads * element for kv in owned)
 
+    def owned(self) -> tuple[tuple[bool, KvGeometry], ...]:
+        """For each layer that has a cache: whether it is sliding, and what it stores."""
+        return tuple((self.sliding[i], self.geometry(i)) for i in range(self.owning))
+
     def last_owned(self, *, sliding: bool) -> KvGeometry | None:
         """The geometry of the last layer of a kind that owns a KV cache."""
         for layer in range(self.owning - 1, -1, -1):
@@ -120,6 +124,26 @@ def read_target_attention(meta: Metadata, blocks: int) -> AttentionLayers:
             "does not end in a sliding and a full attention layer, as every Gemma 4 does"
         )
     return layers
+
+
+def read_guest_kv(meta: Metadata, blocks: int, width: int) -> tuple[tuple[bool, KvGeometry], ...]:
+    """What each layer of another architecture stores, by the keys that most of them have.
+
+    Every layer counts as a full one, so a guest with sliding layers comes out too large rather
+    than too small. Empty if the header does not tell.
+    """
+    heads = meta.get("attention.head_count_kv") or meta.get("attention.head_count")
+    queries = meta.get("attention.head_count")
+    counts = heads if isinstance(heads, tuple) else (heads,) * blocks
+    most = max(queries) if isinstance(queries, tuple) and queries else queries
+    size = meta.get("attention.key_length")
+    if size is None and isinstance(most, int) and most > 0:
+        size = width // most
+    if not isinstance(size, int) or len(counts) != blocks:
+        return ()
+    return tuple(
+        (False, KvGeometry(size, count)) for count in counts if isinstance(count, int) and count > 0
+    )
 
 
 def _head_size(meta: Metadata, suffix: str, default: int | None) -> int:

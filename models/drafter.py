@@ -11,9 +11,11 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from gemma_local.models.anatomy import Anatomy, count_merges
 from gemma_local.models.architecture import read_drafter_metadata
 from gemma_local.models.attention import KvGeometry, read_attention
-from gemma_local.models.gguf import read_gguf, read_shards
+from gemma_local.models.compute_buffer import read_drafter_widths
+from gemma_local.models.gguf import GgufFile, read_gguf, read_shards
 from gemma_local.models.hyperparameters import (
     check_numerics,
     check_rope_scaling,
@@ -21,8 +23,10 @@ from gemma_local.models.hyperparameters import (
     read_expert_count,
     read_positive,
 )
+from gemma_local.models.partial_header import Beginning, read_beginning
 from gemma_local.models.target import SIZE_LABELS, embedding_rows, model_name
 from gemma_local.models.vocabulary import read_drafter_vocabulary
+from gemma_local.models.weight_bytes import measure_weights
 from gemma_local.models.weights import (
     check_any_tensors,
     check_drafter_tensors,
@@ -54,6 +58,8 @@ class DrafterFacts:
     matrix_types: frozenset[str]
     parameter_count: int
     file_size: int
+    anatomy: Anatomy
+    """What `footprint.footprint` needs to know of it."""
 
 
 def inspect_drafter(path: str | os.PathLike[str]) -> DrafterFacts:
@@ -63,8 +69,20 @@ def inspect_drafter(path: str | os.PathLike[str]) -> DrafterFacts:
         BadModelFile: with what is wrong and what to do.
     """
     file = read_gguf(path)
+    return _facts(file, read_shards(file))
+
+
+def inspect_drafter_header(data: Beginning, size: int, name: str = "drafter.gguf") -> DrafterFacts:
+    """`inspect_drafter` for a file of which only the beginning is at hand.
+
+    Arguments and errors as for `target.inspect_header`.
+    """
+    file = read_beginning(data, size, name)
+    return _facts(file, (file,))
+
+
+def _facts(file: GgufFile, shards: tuple[GgufFile, ...]) -> DrafterFacts:
     meta = read_drafter_metadata(file)
-    shards = read_shards(file)
     tensors = {name: info for shard in shards for name, info in shard.tensors.items()}
     blocks = read_block_count(meta)
     predicting = meta.integer("nextn_predict_layers", 0)
@@ -105,4 +123,12 @@ def inspect_drafter(path: str | os.PathLike[str]) -> DrafterFacts:
         matrix_types=weights.matrix_types,
         parameter_count=weights.parameter_count,
         file_size=sum(shard.file_size for shard in shards),
+        anatomy=Anatomy(
+            weights=measure_weights(tensors, blocks),
+            widths=read_drafter_widths(meta, blocks, width, target_width, attention),
+            kv_layers=(),
+            window=attention.window,
+            vocabulary=vocabulary.size,
+            merges=count_merges(meta),
+        ),
     )

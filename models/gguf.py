@@ -17,9 +17,17 @@ from types import MappingProxyType
 
 from gemma_local.models.errors import BadModelFile
 from gemma_local.models.foreign_file import human_bytes
-from gemma_local.models.header_reader import TensorInfo, Value, open_header
+from gemma_local.models.header_reader import HeaderReader, TensorInfo, Value, open_header
 
-__all__ = ["GgufFile", "TensorInfo", "Value", "peek_architecture", "read_gguf", "read_shards"]
+__all__ = [
+    "GgufFile",
+    "TensorInfo",
+    "Value",
+    "parse_header",
+    "peek_architecture",
+    "read_gguf",
+    "read_shards",
+]
 
 DEFAULT_ALIGNMENT = 32
 """``GGUF_DEFAULT_ALIGNMENT``, in bytes."""
@@ -95,13 +103,22 @@ def read_gguf(path: str | os.PathLike[str], *, vocabulary_only: bool = False) ->
         BadModelFile: the file is missing, of another kind, damaged or cut short; the sentence
             names the path and what to do.
     """
-    file = _read(Path(path))
+    file = check_whole(_read(Path(path)), vocabulary_only=vocabulary_only)
+    file.shard_paths()
+    return file
+
+
+def check_whole(file: GgufFile, *, vocabulary_only: bool = False) -> GgufFile:
+    """The file, if it holds weights or need not.
+
+    Raises:
+        BadModelFile: it holds a vocabulary alone.
+    """
     if not file.tensors and file.split_count == 1 and not vocabulary_only:
         raise BadModelFile(
             f"{file.path} holds only a vocabulary and no weights, so it cannot answer anything. "
             "Download the model itself."
         )
-    file.shard_paths()
     return file
 
 
@@ -133,18 +150,27 @@ def peek_architecture(path: str | os.PathLike[str]) -> str | None:
 
 def _read(path: Path) -> GgufFile:
     with open_header(path) as header:
-        version, tensor_count, key_count = header.counts()
-        metadata: dict[str, Value] = {}
-        for key, value in header.pairs(key_count):
-            if key in metadata:
-                raise header.damaged(f"its header lists {key[:80]!r} twice")
-            metadata[key] = value
-        alignment = metadata.get("general.alignment", DEFAULT_ALIGNMENT)
-        if type(alignment) is not int or alignment < 1 or alignment & (alignment - 1):
-            raise header.damaged("the alignment of its data is not a power of two")
-        tensors = header.tensors(tensor_count, alignment)
-        data_offset = -(-header.pos // alignment) * alignment
-        size = header.size
+        return parse_header(header, path)
+
+
+def parse_header(header: HeaderReader, path: Path) -> GgufFile:
+    """Walk over a header that stands at its first byte.
+
+    Raises:
+        BadModelFile: the file is of another kind, damaged, or shorter than its tensors need.
+    """
+    version, tensor_count, key_count = header.counts()
+    metadata: dict[str, Value] = {}
+    for key, value in header.pairs(key_count):
+        if key in metadata:
+            raise header.damaged(f"its header lists {key[:80]!r} twice")
+        metadata[key] = value
+    alignment = metadata.get("general.alignment", DEFAULT_ALIGNMENT)
+    if type(alignment) is not int or alignment < 1 or alignment & (alignment - 1):
+        raise header.damaged("the alignment of its data is not a power of two")
+    tensors = header.tensors(tensor_count, alignment)
+    data_offset = -(-header.pos // alignment) * alignment
+    size = header.size
     needed = max((data_offset + t.offset + t.nbytes for t in tensors.values()), default=0)
     if needed > size:
         raise BadModelFile(

@@ -11,9 +11,16 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from gemma_local.models.anatomy import Anatomy, count_merges
 from gemma_local.models.architecture import GEMMA4, read_target_metadata
-from gemma_local.models.attention import AttentionLayers, KvGeometry, read_target_attention
-from gemma_local.models.gguf import TensorInfo, read_gguf, read_shards
+from gemma_local.models.attention import (
+    AttentionLayers,
+    KvGeometry,
+    read_guest_kv,
+    read_target_attention,
+)
+from gemma_local.models.compute_buffer import read_graph_widths
+from gemma_local.models.gguf import GgufFile, TensorInfo, read_gguf, read_shards
 from gemma_local.models.hyperparameters import (
     check_numerics,
     check_rope_scaling,
@@ -22,7 +29,9 @@ from gemma_local.models.hyperparameters import (
     read_positive,
 )
 from gemma_local.models.metadata import Metadata
+from gemma_local.models.partial_header import Beginning, read_beginning
 from gemma_local.models.vocabulary import read_vocabulary
+from gemma_local.models.weight_bytes import measure_weights
 from gemma_local.models.weights import (
     TOKEN_EMBEDDING,
     check_any_tensors,
@@ -80,6 +89,8 @@ class TargetFacts:
     """Of those, what one token is multiplied with; see `weights.Weights`."""
     file_size: int
     """Of all shards together."""
+    anatomy: Anatomy
+    """What `footprint.footprint` needs to know of it."""
 
 
 def inspect_target(path: str | os.PathLike[str]) -> TargetFacts:
@@ -92,8 +103,30 @@ def inspect_target(path: str | os.PathLike[str]) -> TargetFacts:
         BadModelFile: with what is wrong and what to do.
     """
     file = read_gguf(path)
+    return _facts(file, read_shards(file))
+
+
+def inspect_header(data: Beginning, size: int, name: str = "model.gguf") -> TargetFacts:
+    """`inspect_target` for a file of which only the beginning is at hand.
+
+    A request for the first bytes suffices to know a model before it is downloaded. Headers of
+    Gemma 4 take about 16 MB, nearly all of it vocabulary.
+
+    Args:
+        data: the file's first bytes, or a path to a file that holds them.
+        size: length of the whole file in bytes.
+        name: what to call the file in sentences about it.
+
+    Raises:
+        HeaderIncomplete: there are not enough bytes yet; ``needed`` says how many to bring.
+        BadModelFile: as for `inspect_target`; also for a part of a split model.
+    """
+    file = read_beginning(data, size, name)
+    return _facts(file, (file,))
+
+
+def _facts(file: GgufFile, shards: tuple[GgufFile, ...]) -> TargetFacts:
     meta = read_target_metadata(file)
-    shards = read_shards(file)
     tensors = {name: info for shard in shards for name, info in shard.tensors.items()}
     blocks = read_block_count(meta)
     width = read_positive(meta, "embedding_length")
@@ -107,6 +140,15 @@ def inspect_target(path: str | os.PathLike[str]) -> TargetFacts:
     used = max(meta.per_layer("expert_used_count", blocks, (0,) * blocks))
     weights = summarise_weights(tensors, expert_share=used / experts if experts else 1.0)
     window = meta.get("attention.sliding_window")
+    window = window if isinstance(window, int) else 0
+    anatomy = Anatomy(
+        weights=measure_weights(tensors, blocks),
+        widths=read_graph_widths(meta, blocks, width, attention),
+        kv_layers=attention.owned() if attention else read_guest_kv(meta, blocks, width),
+        window=window,
+        vocabulary=vocabulary.size,
+        merges=count_merges(meta),
+    )
     return TargetFacts(
         path=file.path,
         architecture=meta.architecture,
@@ -119,7 +161,7 @@ def inspect_target(path: str | os.PathLike[str]) -> TargetFacts:
         vocab_size=vocabulary.size,
         token_digest=vocabulary.digest,
         tokenizer_model=vocabulary.model,
-        sliding_window=window if isinstance(window, int) else 0,
+        sliding_window=window,
         attention=attention,
         sliding_kv=attention.last_owned(sliding=True) if attention else None,
         full_kv=attention.last_owned(sliding=False) if attention else None,
@@ -132,6 +174,7 @@ def inspect_target(path: str | os.PathLike[str]) -> TargetFacts:
         parameter_count=weights.parameter_count,
         active_parameters=weights.active_parameters,
         file_size=sum(shard.file_size for shard in shards),
+        anatomy=anatomy,
     )
 
 

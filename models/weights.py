@@ -12,8 +12,8 @@ from gemma_local.models.gguf import TensorInfo
 from gemma_local.models.metadata import Metadata
 
 TOKEN_EMBEDDING = "token_embd.weight"
-_OUTPUT = "output.weight"
-_PER_LAYER_TABLE = "per_layer_token_embd.weight"
+OUTPUT = "output.weight"
+PER_LAYER_TABLE = "per_layer_token_embd.weight"
 _UNUSED = ("masked_embd_",)
 """Beginnings of the drafter's centroid tensors, which llama.cpp skips."""
 
@@ -64,20 +64,20 @@ def summarise_weights(tensors: Mapping[str, TensorInfo], *, expert_share: float 
         tensors: by name, of all shards.
         expert_share: experts used per token / experts.
     """
-    tied = _OUTPUT not in tensors
+    tied = OUTPUT not in tensors
     types: set[str] = set()
     body: Counter[str] = Counter()
     active = 0.0
     for tensor in tensors.values():
         # The token embedding is a lookup, and with tied weights also the output matrix.
-        lookup = tensor.name == _PER_LAYER_TABLE or (tensor.name == TOKEN_EMBEDDING and not tied)
+        lookup = tensor.name == PER_LAYER_TABLE or (tensor.name == TOKEN_EMBEDDING and not tied)
         if _is_vector(tensor) or lookup or tensor.name.startswith(_UNUSED):
             continue
         types.add(tensor.type_name)
         active += tensor.elements * (expert_share if "_exps." in tensor.name else 1.0)
         # Quantisers keep the output matrix more precise than the rest, and in a small model with
         # a large vocabulary it would decide the name.
-        if tensor.name not in (_OUTPUT, TOKEN_EMBEDDING):
+        if tensor.name not in (OUTPUT, TOKEN_EMBEDDING):
             body[tensor.type_name] += tensor.nbytes
     quantisation = body.most_common(1)[0][0] if body else "".join(sorted(types)[:1])
     count = sum(tensor.elements for tensor in tensors.values())
@@ -128,7 +128,7 @@ def _target_names(
 ) -> Iterator[str]:
     yield from (TOKEN_EMBEDDING, "output_norm.weight")
     if per_layer:
-        yield from (_PER_LAYER_TABLE, "per_layer_model_proj.weight", "per_layer_proj_norm.weight")
+        yield from (PER_LAYER_TABLE, "per_layer_model_proj.weight", "per_layer_proj_norm.weight")
     if not all(layers.sliding):
         yield "rope_freqs.weight"
     for i in range(len(layers.sliding)):

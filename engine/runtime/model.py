@@ -19,9 +19,12 @@ class Model:
         path: Path,
         *,
         gpu_layers: int = -1,
+        device: int | None = None,
         progress: Callable[[float], None] | None = None,
     ) -> None:
         """Load ``path``; ``progress`` hears fractions from 0 to 1.
+
+        ``device`` is the number of the only GPU to use, None: all, each with some layers.
 
         The memory map stays on: the per-layer embedding table of E2B and E4B is read lazily
         through it.
@@ -32,6 +35,9 @@ class Model:
         start(log_file=log.file)
         params = C.llama_model_default_params()
         params.n_gpu_layers = gpu_layers
+        if device is not None:
+            params.split_mode = C.LLAMA_SPLIT_MODE_NONE
+            params.main_gpu = device
 
         def report(fraction: float, _user_data: object) -> bool:
             if progress is not None:

@@ -45,7 +45,14 @@ from tests.ggufs.architecture import (
 from tests.ggufs.chain import drafter_chain, target_chain
 from tests.ggufs.chat_template import chat_template
 from tests.ggufs.quantise import Matrix, pack
-from tests.ggufs.raw_gguf import Part, RawVocabulary, read_vocabulary, write_raw
+from tests.ggufs.raw_gguf import (
+    Part,
+    RawVocabulary,
+    raw_header,
+    raw_length,
+    read_vocabulary,
+    write_raw,
+)
 from tests.ggufs.script import script
 from tests.ggufs.scripted import Rows, bridges, head_rows, space, target_rows
 from tests.ggufs.vocabulary import stored
@@ -129,12 +136,55 @@ def _pieces() -> list[str]:
 SCRIPT = script(_pieces(), loop_to=0)
 
 
-def real_pair(size: str, vocabulary_file: Path, folder: Path) -> RealPair:
-    """The pair of a size in ``folder``, built unless it is there.
+def cut(shape: Shape, layers: int) -> Shape:
+    """A shape with only its first ``layers`` layers, for machines that the whole does not fit.
+
+    They must end as the whole does, in a full layer; of a size that shares its KV cache nothing
+    can be cut off.
+    """
+    if shape.shared_kv:
+        raise ValueError("the layers that share their KV cache cannot be cut off")
+    return replace(shape, sliding=shape.sliding[:layers])
+
+
+def real_header(
+    size: str, vocabulary: RawVocabulary, *, is_drafter: bool = False
+) -> tuple[bytes, int]:
+    """The header of a published file, and how long the whole file would be.
+
+    Of the QAT files, which are Q4_0 throughout; like these it uses the embedding as the output
+    too. Of E2B and E4B one float matrix is larger here, by 20 and 40 MB.
+    """
+    shape = replace(SIZES[size], separate_head=False)
+    tensors = (drafter_tensors if is_drafter else target_tensors)(shape, len(vocabulary.ids))
+    parts = [Part(tensor, _kind(tensor), tuple) for tensor in tensors]
+    header = raw_header(_writer(size, shape, is_drafter), vocabulary.keys, parts)
+    return header, raw_length(header, parts)
+
+
+def hollow_pair(size: str, vocabulary: RawVocabulary, folder: Path) -> RealPair:
+    """Files with the headers of `real_header` and a hole in place of the weights.
+
+    For what is measured without loading weights. Where the file system knows holes, they take no
+    room on the disk.
+    """
+    pair = RealPair(folder / f"{size}-hollow.gguf", folder / f"mtp-{size}-hollow.gguf", size)
+    for path, is_drafter in ((pair.target, False), (pair.drafter, True)):
+        header, length = real_header(size, vocabulary, is_drafter=is_drafter)
+        with path.open("wb") as file:
+            file.write(header)
+            file.truncate(length)
+    return pair
+
+
+def real_pair(
+    size: str, vocabulary_file: Path, folder: Path, *, layers: int | None = None
+) -> RealPair:
+    """The pair of a size in ``folder``, built unless it is there; see `cut` for ``layers``.
 
     Pairs of this size that an earlier version of this module left behind are removed first.
     """
-    shape = SIZES[size]
+    shape = SIZES[size] if layers is None else cut(SIZES[size], layers)
     stem = f"gemma-4-{size}-real-shape-{_version(shape)}"
     pair = RealPair(folder / f"{stem}.gguf", folder / f"mtp-{stem}.gguf", size)
     if pair.target.exists() and pair.drafter.exists():
@@ -161,12 +211,7 @@ def _write(
     special: dict[str, Matrix],
     is_drafter: bool,
 ) -> None:
-    writer = GGUFWriter(None, "gemma4-assistant" if is_drafter else "gemma4")
-    writer.add_name(path.stem)
-    writer.add_quantization_version(2)
-    writer.add_file_type(LlamaFileType.MOSTLY_Q4_0)
-    writer.add_chat_template(chat_template(edge=shape.kind == "edge"))
-    (write_drafter_keys if is_drafter else write_target_keys)(writer, shape)
+    writer = _writer(path.stem, shape, is_drafter)
     tensors = (drafter_tensors if is_drafter else target_tensors)(shape, len(vocabulary.ids))
     filling = Filling(int(is_drafter), special)
     pool = _pool()
@@ -176,6 +221,27 @@ def _write(
     if needed > free:
         raise OSError(f"{path.parent} has {free >> 20} MiB free, {path.name} needs {needed >> 20}")
     write_raw(path, writer, vocabulary.keys, parts)
+
+
+def _writer(name: str, shape: Shape, is_drafter: bool) -> GGUFWriter:
+    """A writer on no file that has all keys but the vocabulary's."""
+    writer = GGUFWriter(None, "gemma4-assistant" if is_drafter else "gemma4")
+    writer.add_name(name)
+    writer.add_quantization_version(2)
+    writer.add_file_type(LlamaFileType.MOSTLY_Q4_0)
+    writer.add_chat_template(chat_template(edge=shape.kind == "edge"))
+    (write_drafter_keys if is_drafter else write_target_keys)(writer, shape)
+    return writer
+
+
+def _kind(tensor: Tensor) -> GGMLQuantizationType:
+    """The type a tensor is stored in."""
+    if tensor.role in (Role.EMBEDDING, Role.HEAD, Role.MATRIX, Role.BRIDGE):
+        return Q4_0
+    router = tensor.name.endswith("ffn_gate_inp.weight")
+    if tensor.role is Role.FLOAT_MATRIX and not router:
+        return GGMLQuantizationType.BF16
+    return GGMLQuantizationType.F32
 
 
 def _part(
@@ -188,17 +254,9 @@ def _part(
     """A tensor's type and where its bytes come from."""
     if tensor.name in rows:
         return Part(tensor, Q4_0, partial(_row_chunks, rows[tensor.name], ids, tensor))
-    if tensor.name in filling.special:
-        return _packed(tensor, filling, Q4_0)
-    if tensor.role in (Role.MATRIX, Role.BRIDGE):
+    if tensor.role in (Role.MATRIX, Role.BRIDGE) and tensor.name not in filling.special:
         return Part(tensor, Q4_0, partial(_random_chunks, tensor, pool))
-    router = tensor.name.endswith("ffn_gate_inp.weight")
-    if tensor.role is Role.FLOAT_MATRIX and not router:
-        return _packed(tensor, filling, GGMLQuantizationType.BF16)
-    return _packed(tensor, filling, GGMLQuantizationType.F32)
-
-
-def _packed(tensor: Tensor, filling: Filling, kind: GGMLQuantizationType) -> Part:
+    kind = _kind(tensor)
     return Part(tensor, kind, lambda: [pack(filling.of(tensor), kind).tobytes()])
 
 
@@ -257,10 +315,11 @@ def main() -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--vocab", type=Path, required=True, help="a GGUF with Gemma 4's tokenizer")
     parser.add_argument("--size", choices=SIZES, default="E2B")
+    parser.add_argument("--layers", type=int, help="only the first layers (12B, 26B-A4B, 31B)")
     parser.add_argument("--folder", type=Path, default=default_folder())
     options = parser.parse_args()
     began = time.monotonic()
-    pair = real_pair(options.size, options.vocab, options.folder)
+    pair = real_pair(options.size, options.vocab, options.folder, layers=options.layers)
     for path in (pair.target, pair.drafter):
         print(f"{path}  {path.stat().st_size / 1e6:.1f} MB")
     counts = pair.expected(3, 200)

@@ -91,14 +91,7 @@ def write_raw(path: Path, writer: GGUFWriter, raw: tuple[bytes, ...], parts: lis
     unfinished = path.with_name(f"{path.name}.{os.getpid()}")
     try:
         with unfinished.open("wb") as file:
-            count, keys = _keys_of(writer)
-            file.write(HEADER.pack(b"GGUF", 3, len(parts), count + len(raw)))
-            file.writelines([keys, *raw])
-            offset = 0
-            for part in parts:
-                file.write(_info(part, offset))
-                offset += _padded(part.size)
-            file.write(bytes(-file.tell() % ALIGNMENT))
+            file.write(raw_header(writer, raw, parts))
             for part in parts:
                 written = sum(file.write(chunk) for chunk in part.chunks())
                 if written != part.size:
@@ -107,6 +100,23 @@ def write_raw(path: Path, writer: GGUFWriter, raw: tuple[bytes, ...], parts: lis
         unfinished.replace(path)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def raw_header(writer: GGUFWriter, raw: tuple[bytes, ...], parts: list[Part]) -> bytes:
+    """All that stands before the tensors' data: keys and tensor table, padded."""
+    count, keys = _keys_of(writer)
+    pieces = [HEADER.pack(b"GGUF", 3, len(parts), count + len(raw)), keys, *raw]
+    offset = 0
+    for part in parts:
+        pieces.append(_info(part, offset))
+        offset += _padded(part.size)
+    header = b"".join(pieces)
+    return header + bytes(-len(header) % ALIGNMENT)
+
+
+def raw_length(header: bytes, parts: list[Part]) -> int:
+    """Bytes of the whole file with such a header."""
+    return len(header) + sum(_padded(part.size) for part in parts)
 
 
 def _keys_of(writer: GGUFWriter) -> tuple[int, bytes]:

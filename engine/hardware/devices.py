@@ -1,0 +1,122 @@
+"""The devices that llama.cpp sees, asked in a process of its own.
+
+llama.cpp must not be loaded where a conversation is held: a build for another processor dies of an
+illegal instruction while it is loaded, a broken driver aborts, and a CUDA context takes hundreds of
+megabytes of the card until its process ends.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+_COMMAND: Final = (sys.executable, "-P", "-m", "gemma_local.engine.hardware.devices_process")
+# NTSTATUS values that Windows gives as exit status: illegal instruction, access violation.
+_WINDOWS_SIGNALS: Final = {0xC000001D: "SIGILL", 0xC0000005: "SIGSEGV"}
+_CAUSES: Final = {
+    "SIGILL": "this build of llama.cpp uses instructions that this processor lacks",
+    "SIGABRT": "llama.cpp or a graphics driver gave up on a failed check",
+    "SIGSEGV": "llama.cpp or a graphics driver crashed",
+    "SIGKILL": "it was killed, often because memory ran out",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """One device of ggml's list. Its values are those of ``ggml_backend_dev_get_props``.
+
+    ``backend`` is the backend's name ("CPU", "CUDA", "MTL", ...), ``type`` one of "CPU", "GPU",
+    "IGPU" (shares the host's memory), "ACCEL" (helps the CPU) and "META"; memory is in bytes,
+    ``pci`` like "0000:c1:00.0" where the backend tells.
+    """
+
+    backend: str
+    name: str
+    description: str
+    type: str
+    total: int
+    free: int
+    pci: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceList:
+    """What llama.cpp sees. ``backends`` are those of its build, with a device or without;
+    ``system_info`` is the text of ``llama_print_system_info``.
+
+    ``problem`` is why it could not be asked, '' if it could; ``is_illegal_instruction``: because
+    the build is for another processor.
+    """
+
+    devices: tuple[Device, ...] = ()
+    backends: tuple[str, ...] = ()
+    system_info: str = ""
+    problem: str = ""
+    is_illegal_instruction: bool = False
+
+    def encode(self) -> str:
+        """One line of JSON."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def of_json(cls, plain: dict[str, Any]) -> DeviceList:
+        """The list that ``encode`` wrote. Raises TypeError, ValueError or KeyError otherwise."""
+        devices = tuple(Device(**device) for device in plain["devices"])
+        return cls(**{**plain, "devices": devices, "backends": tuple(plain["backends"])})
+
+
+def ask_devices(timeout: float = 20.0, command: Sequence[str] = _COMMAND) -> DeviceList:
+    """Ask llama.cpp for its devices; never raises, whatever becomes of the process.
+
+    ``timeout`` is in seconds; a driver that wakes a card up may take several. ``command`` is the
+    process to start.
+    """
+    # Not at the top: the process that answers needs this module too, and none of the client.
+    from gemma_local.engine.client import engine_environment
+
+    try:
+        done = subprocess.run(
+            list(command),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            env=engine_environment(),
+            timeout=timeout,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return DeviceList(
+            problem=f"llama.cpp did not name its devices within {timeout:g} s; if a graphics "
+            "driver hangs, restarting the machine often helps"
+        )
+    except OSError as error:
+        return DeviceList(problem=f"no process could be started to ask llama.cpp ({error})")
+    if signal_name := _signal_name(done.returncode):
+        cause = _CAUSES.get(signal_name, f"it received {signal_name}")
+        return DeviceList(
+            problem=f"llama.cpp died when it was asked for its devices: {cause}",
+            is_illegal_instruction=signal_name == "SIGILL",
+        )
+    try:
+        return DeviceList.of_json(json.loads(done.stdout.splitlines()[-1]))
+    except (IndexError, KeyError, TypeError, ValueError):
+        last = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
+        said = f" ({last[0].strip()})" if last else ""
+        return DeviceList(
+            problem=f"llama.cpp did not name its devices: its process ended with status "
+            f"{done.returncode}{said}"
+        )
+
+
+def _signal_name(status: int) -> str:
+    """The signal that ended a process, '' if none did."""
+    if status < 0:
+        try:
+            return signal.Signals(-status).name
+        except ValueError:
+            return f"signal {-status}"
+    return _WINDOWS_SIGNALS.get(status, "")
