@@ -28,7 +28,9 @@ from gemma_local.engine.messages import DRAFT_MAX
 COMMANDS: Final = {
     "bench": "measure decode and prefill speed at each draft length",
     "verify": "check that drafting changes nothing on this machine",
+    "doctor": "look at this machine: what fits, how fast, and what is in the way",
     "sessions": "find, show, export and delete what was said",
+    "models": "list, download, check and move models",
 }
 """Commands by name, with what they do. The command line's first word decides."""
 
@@ -247,7 +249,12 @@ def _verify_parser() -> Parser:
 
 def _add_pair_options(parser: Parser) -> None:
     add = parser.add_argument_group("model").add_argument
-    add("--model", metavar="FILE", type=some_text, help="a GGUF file; or set GEMMA_LOCAL_MODEL")
+    add(
+        "--model",
+        metavar="MODEL",
+        type=some_text,
+        help="a GGUF file or a size (E4B); or set GEMMA_LOCAL_MODEL (default: the best one here)",
+    )
     add(
         "--drafter",
         metavar="FILE",
@@ -257,6 +264,12 @@ def _add_pair_options(parser: Parser) -> None:
     add("--ctx", metavar="N", type=whole(16, 1 << 20), help="context length in tokens")
     add("--threads", metavar="N", type=whole(1, 1024), help="threads to compute with")
     add("--gpu-layers", metavar="N", type=whole(-1, 1024), help="layers on the GPU, -1 for all")
+    add(
+        "--kv-type",
+        metavar="TYPE",
+        type=one_of("f16", "bf16", "q8_0"),
+        help="numbers of the KV cache: f16 (usual), bf16, or q8_0 (half the memory)",
+    )
 
 
 def _add_exact(add: Callable[..., Any]) -> None:

@@ -12,7 +12,16 @@ from dataclasses import replace
 from typing import Final
 
 from gemma_local.app.bench_prompts import KINDS, bench_prompt
-from gemma_local.app.bench_report import AUTO, PLAIN, Arm, Tallies, as_json, as_text, summarise
+from gemma_local.app.bench_report import (
+    AUTO,
+    PLAIN,
+    Arm,
+    Result,
+    Tallies,
+    as_json,
+    as_text,
+    summarise,
+)
 from gemma_local.app.errors import UsageError
 from gemma_local.app.exit_codes import ExitCode
 from gemma_local.app.launch import Launch, prepare
@@ -20,9 +29,11 @@ from gemma_local.app.options import BenchOptions
 from gemma_local.app.output import write_json
 from gemma_local.app.prompts import prompt_writer
 from gemma_local.app.requests import EXACT
+from gemma_local.app.speed_record import LEAST_DECODED, remember
 from gemma_local.app.terminal import progress
 from gemma_local.engine.client import Engine, EngineDied, EngineFailed, new_id
-from gemma_local.engine.messages import Done, Failed, Generate, Sampling, Tally
+from gemma_local.engine.messages import Done, Failed, Generate, Ready, Sampling, Tally
+from gemma_local.engine.plan.search import USUAL_DRAFT
 from gemma_local.models.gguf import read_gguf
 from gemma_local.models.lazy_array import LazyArray
 from gemma_local.models.message import Message
@@ -38,7 +49,8 @@ _NORMAL_TOKEN: Final = 1
 
 def run(options: BenchOptions) -> ExitCode:
     """Measure and report. Raises GemmaLocalError."""
-    launch = prepare(options, longest_draft=max(options.draft))
+    longest = max(options.draft)
+    launch = prepare(options, longest_draft=longest, usual_draft=min(longest, USUAL_DRAFT))
     # Every prompt is to be read: nothing that made room for another may come back.
     launch = replace(launch, load=replace(launch.load, cache_bytes=0))
     prompts = _prompts(launch, options)
@@ -48,12 +60,29 @@ def run(options: BenchOptions) -> ExitCode:
             lengths = [length for length in options.draft if length <= ready.draft_max]
             arms += [*(Arm(str(length), length) for length in lengths), Arm(AUTO, None)]
         tallies = _measure(engine, arms, prompts, options)
-    results = summarise(arms, list(prompts[0]), tallies)
+        results = summarise(arms, list(prompts[0]), tallies)
+        _remember(launch, ready, results, engine.pid)
     if options.json:
         write_json(as_json(ready, options, results))
     else:
         print(as_text(ready, results))
     return ExitCode.OK
+
+
+def _remember(launch: Launch, ready: Ready, results: list[Result], pid: int | None) -> None:
+    """Keep the speeds over all kinds, those of plain decoding and of the automatic draft."""
+    # Those of all kinds together come last.
+    speeds = {result.arm.name: result for result in results}
+    plain, auto = speeds[PLAIN], speeds.get(AUTO)
+    if plain.total.decoded_tokens >= LEAST_DECODED:
+        remember(
+            launch,
+            ready,
+            pid,
+            plain=plain.speed,
+            drafted=auto.speed if auto is not None else None,
+            prefill=plain.prefill_speed,
+        )
 
 
 def _measure(

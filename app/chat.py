@@ -26,6 +26,7 @@ from gemma_local.app.report import (
 )
 from gemma_local.app.requests import request
 from gemma_local.app.saving import Kept, Saving
+from gemma_local.app.speed_record import remember_answer
 from gemma_local.app.terminal import dim, note, progress
 from gemma_local.engine.client import Engine
 from gemma_local.engine.messages import Done, Ready
@@ -160,6 +161,7 @@ class Chat:
             say(dim("stopped", sys.stdout))
         end_of(done, self._ready.context)
         say(dim(speed_line(done.tally, self._last_label), sys.stdout))
+        remember_answer(self._launch, self._ready, done, self._engine.pid)
 
     def _begin_anew(self) -> None:
         self._leave()

@@ -62,6 +62,20 @@ def _run(words: list[str]) -> int:
             from gemma_local.app.sessions import command
 
             return command.run(asked)
+        case ["models", *rest]:
+            from gemma_local.app.models_command.arguments import parse_models
+
+            wishes = parse_models(rest)
+            from gemma_local.app.models_command import command as models_command
+
+            return models_command.run(wishes)
+        case ["doctor", *rest]:
+            from gemma_local.app.doctor.arguments import parse_doctor
+
+            wanted = parse_doctor(rest)
+            from gemma_local.app.doctor.command import run as examine
+
+            return examine(wanted)
         case _:
             return _answer_or_chat(words)
 
@@ -98,7 +112,7 @@ def _complain(sentence: str, code: ExitCode, words: list[str]) -> ExitCode:
 
 def _output_form(words: list[str]) -> str:
     """What form of output was asked for; looked up by hand, as the error may be in the options."""
-    if words[:1] in (["bench"], ["verify"], ["sessions"]):
+    if words[:1] in (["bench"], ["verify"], ["sessions"], ["models"], ["doctor"]):
         return "json" if "--json" in words else "text"
     for word, value in itertools.pairwise([*words, ""]):
         form = value if word == "--output" else word.removeprefix("--output=")

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+from typing import TYPE_CHECKING
+
 from gemma_local.models.errors import GemmaLocalError
+
+if TYPE_CHECKING:
+    from gemma_local.engine.hardware.machine import Advice, Build
 
 
 class UsageError(GemmaLocalError):
@@ -12,14 +18,21 @@ class UsageError(GemmaLocalError):
 class NoModel(GemmaLocalError):
     """There is nothing to run yet; the sentences say how to get a model."""
 
-    def __init__(self) -> None:
-        super().__init__(_FIRST_STEPS)
+
+class UnfitBuild(GemmaLocalError):
+    """The installed llama.cpp is made for another processor: loading a model would end it."""
+
+    def __init__(self, build: Build) -> None:
+        remedy = f"; reinstall it: {command_of(build.advice)}" if build.advice is not None else ""
+        super().__init__(f"{self.sentence(build)}{remedy}")
+
+    @staticmethod
+    def sentence(build: Build) -> str:
+        """What is wrong, without an end."""
+        lacks = ", ".join(build.missing) or "instructions that it uses"
+        return f"the installed llama.cpp is made for another processor: this one lacks {lacks}"
 
 
-_FIRST_STEPS = (
-    "there is no model yet: give a GGUF file with --model FILE, or in GEMMA_LOCAL_MODEL.\n"
-    "For Gemma 4 E2B put gemma-4-E2B-it-qat-UD-Q4_K_XL.gguf (2.6 GB) and its drafter "
-    "mtp-gemma-4-E2B-it.gguf (59 MB), both from the Hugging Face repository "
-    "unsloth/gemma-4-E2B-it-qat-GGUF, into one folder.\n"
-    "To see a small model at work first, run `make demo` in the source folder."
-)
+def command_of(advice: Advice) -> str:
+    """The command for the way in which this gemma-local is installed."""
+    return advice.pipx if "pipx" in sys.prefix else advice.pip

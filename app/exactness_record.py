@@ -35,6 +35,7 @@ class Combination:
     backend: str
     threads: int
     gpu_layers: int
+    kv_type: str
     exact_mode: bool
 
     @classmethod
@@ -47,6 +48,7 @@ class Combination:
             backend=ready.backend,
             threads=ready.threads,
             gpu_layers=load.gpu_layers,
+            kv_type=ready.kv_type,
             exact_mode=exact_mode,
         )
 

@@ -42,9 +42,10 @@ def exit_code_of(error: BaseException) -> ExitCode:
     """The status to end with after an error."""
     # Here: it is only needed once something went wrong, and the help text must start fast.
     from gemma_local.engine.client import EngineDied
+    from gemma_local.engine.plan.errors import WishRefused
 
     match error:
-        case UsageError():
+        case UsageError() | WishRefused():
             return ExitCode.USAGE
         case NoModel() | BadModelFile() | BadPair():
             return ExitCode.NO_MODEL

@@ -23,6 +23,26 @@ def exactness_path() -> Path:
     return platformdirs.user_state_path(_NAME, appauthor=False) / "exactness.json"
 
 
+def catalog_path() -> Path:
+    """The person's own additions to the catalogue of models. There need not be such a file."""
+    return platformdirs.user_config_path(_NAME, appauthor=False) / "catalog.toml"
+
+
+def buffers_path() -> Path:
+    """The folder with what llama.cpp said it would allocate for models that are here."""
+    return platformdirs.user_cache_path(_NAME, appauthor=False) / "buffers"
+
+
+def history_path() -> Path:
+    """How fast earlier runs were on this machine."""
+    return platformdirs.user_state_path(_NAME, appauthor=False) / "runs.jsonl"
+
+
+def bandwidth_path() -> Path:
+    """The memory's bandwidth, measured."""
+    return platformdirs.user_state_path(_NAME, appauthor=False) / "bandwidth.json"
+
+
 def sessions_path() -> Path:
     """The saved conversations."""
     return platformdirs.user_data_path(_NAME, appauthor=False) / "sessions.sqlite3"

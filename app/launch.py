@@ -4,22 +4,35 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final, cast
 
 from gemma_local.app import folders
-from gemma_local.app.errors import NoModel, UsageError
+from gemma_local.app.errors import UnfitBuild, UsageError
+from gemma_local.app.known_speeds import known_bandwidth, past_runs
 from gemma_local.app.options import PairOptions
 from gemma_local.app.terminal import note, progress
 from gemma_local.engine.client import Engine, EngineDied, EngineFailed
+from gemma_local.engine.hardware.detection import detect
+from gemma_local.engine.hardware.machine import Machine
 from gemma_local.engine.messages import Load, Loading, Ready
+from gemma_local.engine.plan.candidate import candidate_of_files
+from gemma_local.engine.plan.choice import SizePlan, plan_one, require
+from gemma_local.engine.plan.room import room_of
+from gemma_local.engine.plan.search import Fitting
+from gemma_local.engine.plan.settings import Wishes
 from gemma_local.engine.threads import usable_cpus
-from gemma_local.models.drafter import inspect_drafter
+from gemma_local.models.drafter import DrafterFacts, inspect_drafter
 from gemma_local.models.errors import BadModelFile
 from gemma_local.models.pair import check_pair, find_drafter
 from gemma_local.models.target import TargetFacts, inspect_target
+
+if TYPE_CHECKING:
+    from gemma_local.models.footprint import KvType
+    from gemma_local.models.store.library import Library
 
 MODEL_VARIABLE: Final = "GEMMA_LOCAL_MODEL"
 
@@ -34,6 +47,9 @@ class Launch:
     load: Load
     remark: str = ""
     """Something that the person should know before it is used."""
+    planned: SizePlan | None = None
+    machine: Machine | None = None
+    """Where, and how fast it is expected to be; None where that cannot be told."""
 
     def with_states(self) -> Launch:
         """The same, keeping the states of named sessions on disk."""
@@ -75,14 +91,17 @@ class Launch:
             engine.close()
 
 
-def prepare(options: PairOptions, *, longest_draft: int | None) -> Launch:
-    """Choose and check the files.
+def prepare(
+    options: PairOptions, *, longest_draft: int | None, usual_draft: int | None = None
+) -> Launch:
+    """Choose and check the files, and plan how they are loaded.
 
-    ``longest_draft`` is the longest draft that will be asked for, None for the engine's choice, 0
-    for none: then a drafter is checked if one was named, but not loaded.
+    ``longest_draft`` is the longest draft that will be asked for, None for the plan's choice, 0
+    for none: then a drafter is checked if one was named, but not loaded. ``usual_draft`` is the one
+    that most requests will ask for, if that is not the longest.
 
     Raises:
-        NoModel, BadModelFile, BadPair, UsageError: with what to do.
+        NoModel, BadModelFile, BadPair, UsageError, WishRefused, UnfitBuild: with what to do.
     """
     cpus = usable_cpus()
     if options.threads > cpus:
@@ -90,35 +109,136 @@ def prepare(options: PairOptions, *, longest_draft: int | None) -> Launch:
             f"--threads: give a number up to {cpus}, the CPUs that this process may use; more "
             f"threads than CPUs make every token slower, and {options.threads} is more"
         )
+    wishes = Wishes(
+        context=options.ctx or None,
+        draft=longest_draft if usual_draft is None else usual_draft,
+        draft_max=longest_draft,
+        gpu_layers=None if options.gpu_layers < 0 else options.gpu_layers,
+        threads=options.threads or None,
+        kv_type=cast("KvType | None", options.kv_type),
+    )
+    # llama.cpp names its devices in a process of its own, while headers are read here.
+    with ThreadPoolExecutor(1) as pool:
+        machine = pool.submit(detect)
+        path, library = _choose_target(options, machine, wishes)
+        target = inspect_target(path)
+        drafter = _choose_drafter(options, target, library)
+    if machine.result().build.is_unfit:
+        raise UnfitBuild(machine.result().build)
+    planned = _planned(machine.result(), target, drafter, wishes)
+    is_missed = longest_draft != 0 and drafter is None and options.drafter == "auto"
+    remark = _missing_drafter(target, longest_draft) if is_missed else ""
+    if planned is None:
+        load = _unplanned(options, target, drafter, longest_draft)
+        return Launch(target, load, remark)
+    fitting = require(planned, room_of(machine.result()))
+    if fitting.off_because and longest_draft != 0:
+        remark = (
+            f"it answers without drafting: {fitting.off_because}; --draft N drafts all the same"
+        )
+    # Everything that llama.cpp can offload, as long as nobody wants less.
+    is_open = wishes.gpu_layers is None and (fitting.device is None) == (
+        not machine.result().accelerators
+    )
+    load = _load(target, drafter, fitting, all_layers=is_open and fitting.full)
+    return Launch(target, load, remark, planned, machine.result())
+
+
+def _choose_target(
+    options: PairOptions, machine: Future[Machine], wishes: Wishes
+) -> tuple[Path, Library | None]:
+    """The target's path, and the library that it is from unless it was named."""
     name = options.model or os.environ.get(MODEL_VARIABLE)
-    if not name:
-        raise NoModel
-    target = inspect_target(Path(name).expanduser())
-    drafter = _choose_drafter(options, target)
-    is_used = longest_draft != 0
+    label = None
+    if name:
+        from gemma_local.app.model_choice import size_named
+
+        path = Path(name).expanduser()
+        label = None if path.exists() else size_named(name)
+        if label is None:
+            return path, None
+    from gemma_local.app.model_choice import choose_model, installed_library
+
+    # Which drafts it will make says nothing about which model to take.
+    wishes = replace(wishes, draft=None, draft_max=None)
+    return choose_model(machine.result(), wishes, label), installed_library()
+
+
+def _planned(
+    machine: Machine, target: TargetFacts, drafter: DrafterFacts | None, wishes: Wishes
+) -> SizePlan | None:
+    """How the pair runs on this machine; None where its header tells too little."""
+    if not target.anatomy.kv_layers:
+        return None
+    if drafter is None:
+        wishes = replace(wishes, draft=None, draft_max=None)
+    candidate = candidate_of_files(target, drafter)
+    bandwidth = known_bandwidth(machine, wishes)
+    past = past_runs(machine, bandwidth)
+    return plan_one(machine, candidate, wishes, bandwidth=bandwidth, correction=past)
+
+
+def _load(
+    target: TargetFacts, drafter: DrafterFacts | None, fitting: Fitting, *, all_layers: bool
+) -> Load:
+    settings = fitting.settings
     load = Load(
         # Absolute, because reports quote them and an engine may be restarted much later.
         target=str(target.path.absolute()),
-        drafter=str(drafter.absolute()) if drafter is not None and is_used else None,
+        context=settings.context,
+        sequences=settings.sequences,
+        threads=settings.threads,
+        gpu_layers=-1 if all_layers else settings.gpu_layers,
+        cache_bytes=settings.cache_bytes,
+        kv_type=settings.kv_type,
+        device=settings.device,
+        drafter_device=settings.drafter_device,
+    )
+    if drafter is None or not settings.draft_max:
+        return load
+    return replace(
+        load,
+        drafter=str(drafter.path.absolute()),
+        draft_max=settings.draft_max,
+        draft_start=settings.draft,
+    )
+
+
+def _unplanned(
+    options: PairOptions,
+    target: TargetFacts,
+    drafter: DrafterFacts | None,
+    longest_draft: int | None,
+) -> Load:
+    """As the engine would have it."""
+    is_used = drafter is not None and longest_draft != 0
+    load = Load(
+        target=str(target.path.absolute()),
+        drafter=str(drafter.path.absolute()) if drafter is not None and is_used else None,
         context=options.ctx,
         threads=options.threads,
         gpu_layers=options.gpu_layers,
+        kv_type=options.kv_type or "f16",
     )
-    if longest_draft is not None:
-        load = replace(load, draft_max=longest_draft)
-    is_missed = is_used and drafter is None and options.drafter == "auto"
-    return Launch(target, load, _missing_drafter(target, longest_draft) if is_missed else "")
+    return load if longest_draft is None else replace(load, draft_max=longest_draft)
 
 
-def _choose_drafter(options: PairOptions, target: TargetFacts) -> Path | None:
+def _choose_drafter(
+    options: PairOptions, target: TargetFacts, library: Library | None
+) -> DrafterFacts | None:
     if options.drafter == "none":
         return None
     if options.drafter == "auto":
         found = find_drafter(target)
-        return found.path if found is not None else None
+        if found is not None or library is None:
+            return found
+        entries = library.models()
+        model = next((entry for entry in entries if entry.path == target.path), None)
+        elsewhere = library.drafter_for(model, entries) if model is not None else None
+        return inspect_drafter(elsewhere) if elsewhere is not None else None
     drafter = inspect_drafter(Path(options.drafter).expanduser())
     check_pair(target, drafter)
-    return drafter.path
+    return drafter
 
 
 def _missing_drafter(target: TargetFacts, longest_draft: int | None) -> str:

@@ -25,6 +25,7 @@ from gemma_local.app.report import (
 )
 from gemma_local.app.requests import request
 from gemma_local.app.saving import Kept, Saving
+from gemma_local.app.speed_record import remember_answer
 from gemma_local.app.terminal import note
 from gemma_local.engine.client import Engine, EngineFailed
 from gemma_local.engine.messages import Done, Ready
@@ -95,6 +96,7 @@ class _Shot:
             self._output.broken_off()
             raise
         self._report(answered)
+        remember_answer(self._launch, self._ready, answered.done, self._engine.pid)
         tally = answered.done.tally
         if tally.prompt_tokens + tally.emitted_tokens >= WORTH_SAVING:
             assistant.leave()

@@ -10,7 +10,8 @@ class PairOptions:
     """Which pair to load and how; shared by every command that loads one.
 
     ``drafter`` is "auto", "none" or a path; ``exact`` is "auto", "on" or "off". ``ctx`` 0 and
-    ``threads`` 0 leave the choice to the engine, ``gpu_layers`` -1 means all that fit.
+    ``threads`` 0 leave the choice to the plan, and so does ``kv_type`` None; ``gpu_layers`` -1
+    means all that fit.
     """
 
     model: str | None = None
@@ -19,6 +20,7 @@ class PairOptions:
     ctx: int = 0
     threads: int = 0
     gpu_layers: int = -1
+    kv_type: str | None = None
 
 
 @dataclass(kw_only=True, slots=True)

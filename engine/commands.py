@@ -48,7 +48,10 @@ class Load:
     that this build of llama.cpp can offload. ``cache_bytes`` is memory for checkpoints and for
     conversations that had to make room for another, None for the engine's choice;
     ``state_bytes`` is the room that states on disk may take in ``state_folder``; without a folder
-    nothing is written.
+    nothing is written. ``kv_type`` is "f16", "bf16" or "q8_0". ``draft_start`` is the draft length
+    of requests that leave it open, None for the engine's choice. ``device`` is the number of the
+    only GPU to use, as llama.cpp counts those that it offloads to, None: all of them;
+    ``drafter_device`` is the drafter's.
     """
 
     target: str
@@ -61,6 +64,10 @@ class Load:
     cache_bytes: int | None = None
     state_folder: str | None = None
     state_bytes: int = 2048 * MIB
+    kv_type: str = "f16"
+    draft_start: int | None = None
+    device: int | None = None
+    drafter_device: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from gemma_local.models.target import TargetFacts
 
 LEAST: Final = 64 * MIB
 USUAL: Final = 512 * MIB
-_CHECKPOINTS: Final = 4
+CHECKPOINTS: Final = 4
 """Checkpoints that there should be room for: the oldest, and those around the last answer."""
 _SHARE: Final = 4
 
@@ -27,5 +27,9 @@ def cache_bytes(facts: TargetFacts, available: int | None = None) -> int:
         available = psutil.virtual_memory().available
     left = available - facts.path.stat().st_size
     window = facts.attention.window_bytes(2) if facts.attention is not None else 0
-    wanted = max(USUAL, _CHECKPOINTS * window)
-    return max(min(wanted, left // _SHARE), LEAST)
+    return checkpoint_budget(window, left)
+
+
+def checkpoint_budget(window: int, left: int) -> int:
+    """The same from the bytes of one window and those that are left."""
+    return max(min(max(USUAL, CHECKPOINTS * window), left // _SHARE), LEAST)

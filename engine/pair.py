@@ -15,9 +15,10 @@ from gemma_local.engine.drafters.mtp import MtpDrafter
 from gemma_local.engine.exactness import SHORTEST_FREE_DRAFT, exact_limits, free_limits
 from gemma_local.engine.memory import cache_bytes
 from gemma_local.engine.messages import DRAFT_MAX, Event, Load, Loading, Ready
+from gemma_local.engine.plan.slices import slice_tokens
 from gemma_local.engine.prompt_cache import PromptCache
 from gemma_local.engine.runtime import library
-from gemma_local.engine.runtime.context import AbortFlag, Context, ContextOptions
+from gemma_local.engine.runtime.context import KV_TYPES, AbortFlag, Context, ContextOptions
 from gemma_local.engine.runtime.model import Model
 from gemma_local.engine.saved_states import SavedStates, file_identity
 from gemma_local.engine.sequence import Limits
@@ -49,7 +50,7 @@ class Pair:
 
     def choose(self, draft: int | None, exact: bool | None) -> tuple[int, Limits]:
         """The draft length and the bounds of a request that may leave both open."""
-        draft = min(DEFAULT_DRAFT if draft is None else draft, self.ready.draft_max)
+        draft = min(self._plan.draft_start if draft is None else draft, self.ready.draft_max)
         if exact is None:
             exact = draft >= SHORTEST_FREE_DRAFT
         return draft, self._plan.exact if exact else self._plan.free
@@ -127,7 +128,10 @@ class Plan:
     free: Limits
     exact: Limits
     draft_max: int
+    draft_start: int
     gpu_layers: int
+    device: int | None
+    drafter_device: int | None
     caveats: tuple[str, ...]
     cache_bytes: int
     state_folder: Path | None
@@ -139,6 +143,10 @@ def _plan(load: Load, facts: TargetFacts, *, has_drafter: bool) -> Plan:
         raise GemmaLocalError(f"the draft length must be between 0 and {DRAFT_MAX}")
     if load.sequences < 1:
         raise GemmaLocalError("at least one sequence is needed")
+    if load.kv_type not in KV_TYPES:
+        raise GemmaLocalError(
+            f"a KV cache can be of the types {', '.join(KV_TYPES)}, not {load.kv_type!r}"
+        )
     threads = load.threads or physical_cores(usable_cpus())
     if threads > usable_cpus():
         raise GemmaLocalError(
@@ -149,7 +157,7 @@ def _plan(load: Load, facts: TargetFacts, *, has_drafter: bool) -> Plan:
     if context < 16:
         raise GemmaLocalError("a context of fewer than 16 tokens is of no use; choose a larger one")
     on_gpu = library.can_offload() and load.gpu_layers != 0
-    ubatch = slice_tokens(facts, threads, on_gpu=on_gpu)
+    ubatch = slice_tokens(facts.active_parameters, threads, on_gpu=on_gpu)
     longest = load.draft_max if has_drafter else 0
     free = free_limits(rows=load.sequences * (longest + 1), ubatch=ubatch)
     exact = exact_limits(
@@ -165,6 +173,7 @@ def _plan(load: Load, facts: TargetFacts, *, has_drafter: bool) -> Plan:
         ubatch=ubatch,
         rows=max(free.rows, exact.rows),
         threads=threads,
+        kv_type=load.kv_type,
     )
     caveats = ("exact mode was measured on CPUs; verify tells whether it holds on this GPU",)
     return Plan(
@@ -172,25 +181,15 @@ def _plan(load: Load, facts: TargetFacts, *, has_drafter: bool) -> Plan:
         free,
         exact,
         longest,
+        DEFAULT_DRAFT if load.draft_start is None else load.draft_start,
         load.gpu_layers,
+        load.device,
+        load.drafter_device,
         caveats if on_gpu else (),
         cache_bytes=cache_bytes(facts) if load.cache_bytes is None else load.cache_bytes,
         state_folder=Path(load.state_folder) if load.state_folder else None,
         state_bytes=load.state_bytes,
     )
-
-
-def slice_tokens(facts: TargetFacts, threads: int, *, on_gpu: bool) -> int:
-    """Tokens of one prefill slice: 512, fewer where that would take longer than about a second.
-
-    Chosen once from the model's size and not from the clock, so that the same prompt is always
-    cut the same way. 40 GFLOP/s a thread is about what quantised matrices reach on AVX2; below 64
-    tokens slices get slower than they get shorter.
-    """
-    if on_gpu:
-        return 512
-    affordable = threads * 40e9 / (2.0 * facts.active_parameters)
-    return next((n for n in (512, 256, 128) if n <= affordable), 64)
 
 
 def _open(
@@ -204,10 +203,11 @@ def _open(
     """Load models and make contexts; ``held`` gets each as soon as it must be freed."""
     contexts: list[Context] = []
 
-    def open_model(path: Path, stage: str) -> Model:
+    def open_model(path: Path, stage: str, device: int | None) -> Model:
         model = Model(
             path,
             gpu_layers=plan.gpu_layers,
+            device=device,
             progress=lambda fraction: send(Loading(stage, fraction)),
         )
         held.callback(model.close)
@@ -224,13 +224,17 @@ def _open(
         for context in contexts:
             context.set_threads(count)
 
-    target_context = open_context(open_model(target.path, "target"), plan.options, None)
+    target_context = open_context(
+        open_model(target.path, "target", plan.device), plan.options, None
+    )
     source: Drafter = NoDrafter()
     if drafter is not None:
         # One row per sequence and drafted position.
         rows = plan.options.sequences
         options = replace(plan.options, ubatch=max(rows, 8), rows=rows)
-        context = open_context(open_model(drafter.path, "drafter"), options, target_context)
+        context = open_context(
+            open_model(drafter.path, "drafter", plan.drafter_device), options, target_context
+        )
         target_context.enable_nextn(masked=False)
         context.enable_nextn(masked=True)
         source = MtpDrafter(context)

@@ -18,7 +18,7 @@ from gemma_local.app.exactness_record import (
 from gemma_local.engine.messages import Done, Load, Ready, Sampling, Tally
 from tests.app.test_report import READY
 
-THIS = Combination("t", "d", "0.3.36", "CPU", 2, -1, True)
+THIS = Combination("t", "d", "0.3.36", "CPU", 2, -1, "f16", True)
 PASSED = Finding(3, MINIMUM_ROWS, 0, True)
 
 
@@ -37,6 +37,7 @@ def test_a_pass_is_kept_for_this_combination_alone(record: ExactnessRecord) -> N
     for other in (
         replace(THIS, target="u"),
         replace(THIS, drafter=""),
+        replace(THIS, kv_type="q8_0"),
         replace(THIS, llama="0.3.37"),
         replace(THIS, backend="CUDA"),
         replace(THIS, threads=1),

@@ -108,6 +108,6 @@ def test_without_a_model_it_says_what_to_do_in_three_lines(
     assert (done.returncode, done.stdout) == (3, "")
     lines = done.stderr.splitlines()
     assert len(lines) == 3
-    assert "--model" in lines[0]
-    assert "unsloth/gemma-4-E2B-it-qat-GGUF" in lines[1]
+    assert "gemma-local models get " in lines[0]
+    assert "--model" in lines[1]
     assert "make demo" in lines[2]

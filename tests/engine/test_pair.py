@@ -1,14 +1,16 @@
-"""How a pair is loaded: the size of a prefill slice follows from the model, not from the clock."""
+"""How a pair is loaded: as asked for, in slices that follow from the model and not the clock."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from gemma_local.engine.pair import slice_tokens
-from gemma_local.models.target import inspect_target
+from gemma_local.engine.messages import Load
+from gemma_local.engine.pair import Pair
+from gemma_local.engine.plan.slices import slice_tokens
+from gemma_local.models.errors import GemmaLocalError
+from tests.engine.running import running
 from tests.ggufs import build, script
 
 
@@ -24,8 +26,29 @@ from tests.ggufs import build, script
     ],
 )
 def test_large_models_read_in_small_slices(
-    ggufs: Path, active: int, threads: int, on_gpu: bool, tokens: int
+    active: int, threads: int, on_gpu: bool, tokens: int
 ) -> None:
-    facts = inspect_target(build("dense", script(["Hi"]), ggufs).target)
-    facts = replace(facts, active_parameters=active)
-    assert slice_tokens(facts, threads, on_gpu=on_gpu) == tokens
+    assert slice_tokens(active, threads, on_gpu=on_gpu) == tokens
+
+
+@pytest.mark.parametrize("kv_type", ["f16", "bf16", "q8_0"])
+def test_the_cache_has_the_type_that_was_asked_for(ggufs: Path, kv_type: str) -> None:
+    files = build("dense", script(["Hi", " you", "."]), ggufs)
+    with running(files, context=512, kv_type=kv_type) as runner:
+        assert runner.pair.ready.kv_type == kv_type
+
+
+def test_a_cache_of_another_type_is_refused(ggufs: Path) -> None:
+    files = build("dense", script(["Hi", " you", "."]), ggufs)
+    with pytest.raises(GemmaLocalError, match="f16, bf16, q8_0, not 'q4_0'"):
+        Pair.load(Load(str(files.target), kv_type="q4_0"), lambda _event: None)
+
+
+@pytest.mark.parametrize(("start", "length"), [(None, 3), (2, 2), (0, 0)])
+def test_requests_that_leave_the_draft_open_begin_with_the_planned_one(
+    ggufs: Path, start: int | None, length: int
+) -> None:
+    files = build("dense", script(["Hi", " you", "."]), ggufs)
+    with running(files, context=512, draft_start=start) as runner:
+        assert runner.pair.choose(None, None)[0] == length
+        assert runner.pair.choose(4, None)[0] == 4
