@@ -22,8 +22,8 @@ __all__ = [
     "Catalog",
     "DrafterFile",
     "DrafterShape",
-    "ModelFile",
     "Projector",
+    "PublishedFile",
     "Sampling",
     "Shape",
     "Size",
@@ -55,7 +55,7 @@ class Sampling(_Entry):
     repeat_penalty: Annotated[float, Field(gt=0)]
 
 
-class ModelFile(_Entry):
+class PublishedFile(_Entry):
     """One file of a repository on the Hugging Face hub."""
 
     repository: Annotated[str, Field(pattern=r"^\w[\w.-]*/\w[\w.-]*$")]
@@ -72,7 +72,7 @@ class ModelFile(_Entry):
     is_qat: bool
 
     @model_validator(mode="after")
-    def _has_a_length(self) -> ModelFile:
+    def _has_a_length(self) -> PublishedFile:
         if self.bytes is None and self.about_bytes is None:
             raise ValueError("needs bytes or about_bytes")
         return self
@@ -83,20 +83,20 @@ class ModelFile(_Entry):
         return self.bytes or self.about_bytes or 0
 
 
-class TargetFile(ModelFile):
+class TargetFile(PublishedFile):
     """A target."""
 
     format: Format
     """Of most of its weights."""
 
 
-class DrafterFile(ModelFile):
+class DrafterFile(PublishedFile):
     """An MTP drafter."""
 
     format: Format
 
 
-class Projector(ModelFile):
+class Projector(PublishedFile):
     """What reads images and sound (mmproj)."""
 
 
@@ -149,7 +149,7 @@ class DrafterShape(_Entry):
     """The target's width."""
 
 
-_File = TypeVar("_File", bound=ModelFile)
+_File = TypeVar("_File", bound=PublishedFile)
 
 
 class Size(_Entry):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from gemma_local.app.errors import UsageError
 from gemma_local.app.models_command.options import GetOptions
 from gemma_local.app.own_catalog import own_catalog
-from gemma_local.models.catalog import ModelFile, Size, TargetFile, UnknownSize
+from gemma_local.models.catalog import PublishedFile, Size, TargetFile, UnknownSize
 from gemma_local.models.store.wanted import Snapshot, Wanted
 
 
@@ -72,5 +72,5 @@ def _choice(size: Size, target: TargetFile, options: GetOptions) -> Choice:
     )
 
 
-def _wanted(file: ModelFile) -> Wanted:
+def _wanted(file: PublishedFile) -> Wanted:
     return Wanted(file.repository, file.file, file.revision, file.bytes, file.sha256)

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from gemma_local.app.errors import UsageError
 from gemma_local.app.exit_codes import ExitCode
-from gemma_local.app.models_command.asking import confirmed, is_attended
 from gemma_local.app.models_command.options import (
     AddOptions,
     ExportOptions,
@@ -23,6 +22,7 @@ from gemma_local.app.models_command.options import (
 )
 from gemma_local.app.models_command.progress_line import CountLine
 from gemma_local.app.models_command.views import info_lines, models_table, plain
+from gemma_local.app.questions import confirmed, is_attended
 from gemma_local.app.sessions.export_json import json_text
 from gemma_local.app.terminal import note, progress, table
 from gemma_local.models.errors import GemmaLocalError

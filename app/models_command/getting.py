@@ -9,10 +9,10 @@ from typing import Final
 
 from gemma_local.app.errors import UsageError
 from gemma_local.app.exit_codes import ExitCode
-from gemma_local.app.models_command.asking import confirmed, is_attended
 from gemma_local.app.models_command.choice import Choice, known_choice
 from gemma_local.app.models_command.options import GetOptions
 from gemma_local.app.models_command.progress_line import DownloadLine
+from gemma_local.app.questions import confirmed, is_attended
 from gemma_local.app.sessions.export_json import json_text
 from gemma_local.app.terminal import note, progress
 from gemma_local.models.architecture import GEMMA4_DRAFTER

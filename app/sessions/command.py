@@ -10,6 +10,7 @@ from typing import Final
 from gemma_local.app import folders
 from gemma_local.app.errors import UsageError
 from gemma_local.app.exit_codes import ExitCode
+from gemma_local.app.questions import confirmed, is_attended
 from gemma_local.app.sessions import repair as repairing
 from gemma_local.app.sessions import rows
 from gemma_local.app.sessions.entry import Entry, SessionInfo
@@ -191,12 +192,12 @@ def _remove(
 
 def _agreed(chosen: Sequence[SessionInfo]) -> bool:
     """Ask the person, who must be there."""
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not is_attended():
         raise UsageError(
             f"{_counted(chosen)} would be deleted, and nobody can be asked; give --yes to do it"
         )
     print(sessions_table(chosen, rows.now()), file=sys.stderr)
-    return _confirmed(f"delete {_counted(chosen)} for good?")
+    return confirmed(f"delete {_counted(chosen)} for good?")
 
 
 def _repair(options: RepairOptions) -> ExitCode:
@@ -208,21 +209,15 @@ def _repair(options: RepairOptions) -> ExitCode:
         note(f"{path} is sound; the index of its search was made anew")
         return ExitCode.OK
     if not options.yes:
-        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        if not is_attended():
             raise UsageError(f"{path} is damaged, and nobody can be asked; give --yes to repair it")
-        if not _confirmed(f"{path} is damaged. Save what can be read, and keep it beside?"):
+        if not confirmed(f"{path} is damaged. Save what can be read, and keep it beside?"):
             note("nothing was changed")
             return ExitCode.OK
     done = repairing.repair(path, rows.now())
     note(f"saved {done.entries} messages of {done.sessions} sessions")
     note(f"the damaged file is now {done.kept}")
     return ExitCode.OK
-
-
-def _confirmed(question: str) -> bool:
-    sys.stderr.write(f"{question} [y/N] ")
-    sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def _found(store: SessionStore, name: str) -> tuple[SessionInfo, Sequence[Entry]]:

@@ -10,7 +10,7 @@ import pytest
 
 from gemma_local.models.catalog import (
     BadCatalog,
-    ModelFile,
+    PublishedFile,
     Size,
     TargetFile,
     UnknownSize,
@@ -25,7 +25,7 @@ SHIPPED = load_catalog()
 BITS = {kind.name: 8 * kind.size / kind.block for kind in GGML_TYPES.values()}
 
 
-def files_of(size: Size) -> tuple[ModelFile, ...]:
+def files_of(size: Size) -> tuple[PublishedFile, ...]:
     return (*size.targets, *size.drafters, *size.projectors)
 
 
