@@ -11,6 +11,7 @@ from gemma_local.app.errors import UsageError
 from gemma_local.app.exit_codes import ExitCode
 from gemma_local.app.models_command.choice import Choice, known_choice
 from gemma_local.app.models_command.options import GetOptions
+from gemma_local.app.models_command.outlook import outlook
 from gemma_local.app.models_command.progress_line import DownloadLine
 from gemma_local.app.questions import confirmed, is_attended
 from gemma_local.app.sessions.export_json import json_text
@@ -60,6 +61,8 @@ def get(options: GetOptions, library: Library) -> ExitCode:
     progress.clear()
     for remark in plan.remarks:
         note(remark)
+    if plan.missing >= ASK_FROM and (sentence := _outlook(choice, plan, store)):
+        note(sentence)
     if plan.missing >= ASK_FROM and is_attended() and not options.yes:
         if not confirmed(f"{_summary(plan, store)}. Go on?"):
             note("nothing was fetched")
@@ -76,6 +79,20 @@ def get(options: GetOptions, library: Library) -> ExitCode:
     else:
         print(got.model)
     return ExitCode.OK
+
+
+def _outlook(choice: Choice, plan: Plan, store: Store) -> str:
+    """What the model would be like here, before gigabytes are fetched."""
+    if len(choice.target) != 1:
+        return ""
+    remote = next((f.remote for f in plan.files if f.wanted == choice.target[0]), None)
+    if remote is None:
+        return ""
+    progress.show("looking at the model's header ...")
+    try:
+        return outlook(store.hub, remote)
+    finally:
+        progress.clear()
 
 
 def _on_hub(options: GetOptions, store: Store) -> Choice:
