@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 import psutil
 
 from gemma_local.app import folders
-from gemma_local.app.doctor.confirmation import Confirmation, confirm
+from gemma_local.app.confirmation import Confirmation, confirm
 from gemma_local.app.doctor.troubles import Trouble, troubles_of
 from gemma_local.app.model_choice import installed_library, survey
 from gemma_local.app.terminal import progress

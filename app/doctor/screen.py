@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Final
 
-from gemma_local.app.doctor.confirmation import Confirmation
+from gemma_local.app.confirmation import Confirmation
 from gemma_local.app.doctor.examination import Examination
 from gemma_local.app.doctor.troubles import Trouble
 from gemma_local.app.model_choice import rounded
@@ -225,11 +225,7 @@ def _reasons(size: SizePlan) -> Iterator[str]:
 def _confirmed(found: Confirmation | None) -> Iterator[str]:
     if found is None:
         return
-    yield _fact(
-        found.label,
-        f"llama.cpp itself plans {human_bytes(found.confirmed)} for computing; "
-        f"{human_bytes(found.planned)} {'were' if found.is_near else 'only were'} expected",
-    )
+    yield _fact(found.label, found.sentence())
 
 
 def _runs(runs: Sequence[Run]) -> Iterator[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from gemma_local.app.confirmation import confirm_files
 from gemma_local.app.errors import UsageError
 from gemma_local.app.exit_codes import ExitCode
 from gemma_local.app.models_command.choice import Choice, known_choice
@@ -18,6 +19,7 @@ from gemma_local.app.sessions.export_json import json_text
 from gemma_local.app.terminal import note, progress
 from gemma_local.models.architecture import GEMMA4_DRAFTER
 from gemma_local.models.drafter import inspect_drafter
+from gemma_local.models.errors import GemmaLocalError
 from gemma_local.models.foreign_file import human_bytes
 from gemma_local.models.gguf import peek_architecture
 from gemma_local.models.pair import check_pair, find_drafter
@@ -74,6 +76,8 @@ def get(options: GetOptions, library: Library) -> ExitCode:
     finally:
         progress.clear()
     got = _checked(choice, paths)
+    if plan.missing >= ASK_FROM:
+        _confirm(got)
     if options.json:
         print(json_text({k: None if v is None else str(v) for k, v in _plain(got).items()}))
     else:
@@ -93,6 +97,21 @@ def _outlook(choice: Choice, plan: Plan, store: Store) -> str:
         return outlook(store.hub, remote)
     finally:
         progress.clear()
+
+
+def _confirm(got: Got) -> None:
+    """Have llama.cpp say what it will allocate; the answer is kept for doctor."""
+    progress.show("asking llama.cpp for the memory that it will need ...")
+    try:
+        drafter = inspect_drafter(got.drafter) if got.drafter is not None else None
+        found = confirm_files(inspect_target(got.model), drafter)
+    except GemmaLocalError:
+        # A forecast less; the files are good.
+        return
+    finally:
+        progress.clear()
+    if found is not None:
+        note(found.sentence())
 
 
 def _on_hub(options: GetOptions, store: Store) -> Choice:

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from gemma_local.app import folders
+from gemma_local.app.confirmation import confirm
 from gemma_local.app.doctor import command as doctor
 from gemma_local.app.doctor import examination
 from gemma_local.app.doctor.arguments import DoctorOptions
-from gemma_local.app.doctor.confirmation import confirm
 from gemma_local.app.doctor.examination import Examination, examine
 from gemma_local.app.doctor.screen import WIDTH, screen
 from gemma_local.app.doctor.troubles import Trouble, troubles_of

@@ -9,12 +9,17 @@ from pathlib import Path
 import pytest
 from huggingface_hub import close_session
 
+from gemma_local.app import folders
+from gemma_local.app.models_command import getting
 from gemma_local.app.models_command import outlook as looking
+from gemma_local.app.models_command.options import GetOptions
 from gemma_local.app.models_command.outlook import outlook, remote_target
 from gemma_local.models.store.hub import Hub
+from gemma_local.models.store.hub_cache import HubCache
+from gemma_local.models.store.library import Library
 from gemma_local.models.target import inspect_target
 from tests.engine.plan.machines import recorded_machine
-from tests.ggufs import Random, build
+from tests.ggufs import Drafter, Random, build, script
 from tests.hub import HubServer
 
 REPOSITORY = "maker/gemma-4-tiny-GGUF"
@@ -50,3 +55,26 @@ def test_a_range_of_the_first_bytes_is_enough(
     assert outlook(client, files["notes.gguf"], machine) == ""
     offline = Hub(hub.endpoint, offline=True)
     assert outlook(offline, files["model.gguf"], machine) == ""
+
+
+def test_a_download_tells_what_comes_before_and_what_it_needs_after(
+    hub: HubServer,
+    ggufs: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    pair = build("dense", script(["Hi"]), ggufs / "got", drafter=Drafter(wrong_every=3))
+    files = {"m.gguf": pair.target.read_bytes(), "mtp-m.gguf": pair.drafter.read_bytes()}
+    hub.commit(REPOSITORY, files)
+    # Nobody is to wait for gigabytes here.
+    monkeypatch.setattr(getting, "ASK_FROM", 1)
+    monkeypatch.setattr(getting, "Hub", lambda offline: Hub(hub.endpoint, offline=offline))
+    monkeypatch.setattr(folders, "buffers_path", lambda: tmp_path / "buffers")
+    library = Library(tmp_path / "models", HubCache(tmp_path / "hub"))
+    options = GetOptions(what=f"{REPOSITORY}:m.gguf", yes=True)
+    assert getting.get(options, library) == 0
+    told = capsys.readouterr().err
+    assert told.index("fits, with a context of") < told.index("m.gguf (")
+    assert "llama.cpp itself plans" in told
+    assert list((tmp_path / "buffers").iterdir())

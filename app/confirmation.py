@@ -5,9 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gemma_local.app import folders
+from gemma_local.engine.hardware.detection import detect
 from gemma_local.engine.measure import Buffers, measure
-from gemma_local.engine.plan.choice import SizePlan
+from gemma_local.engine.plan.candidate import candidate_of_files
+from gemma_local.engine.plan.choice import SizePlan, plan_one
+from gemma_local.models.drafter import DrafterFacts
+from gemma_local.models.foreign_file import human_bytes
 from gemma_local.models.rearrangement import USUAL
+from gemma_local.models.target import TargetFacts
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +22,13 @@ class Confirmation:
     label: str
     planned: int
     confirmed: int
+
+    def sentence(self) -> str:
+        """For a person."""
+        return (
+            f"llama.cpp itself plans {human_bytes(self.confirmed)} for computing; "
+            f"{human_bytes(self.planned)} {'were' if self.is_near else 'only were'} expected"
+        )
 
     @property
     def is_near(self) -> bool:
@@ -39,6 +51,14 @@ def confirm(size: SizePlan | None) -> Confirmation | None:
     planned = size.fitting.footprint.of("compute") + size.fitting.footprint.of("drafter compute")
     both = (measured.target, *((measured.drafter,) if measured.drafter is not None else ()))
     return Confirmation(candidate.label, planned, sum(map(_computing, both)))
+
+
+def confirm_files(target: TargetFacts, drafter: DrafterFacts | None) -> Confirmation | None:
+    """The same for files that have just come, as they would run on this machine.
+
+    Raises NotMeasured, WishRefused.
+    """
+    return confirm(plan_one(detect(), candidate_of_files(target, drafter)))
 
 
 def _computing(buffers: Buffers) -> int:
