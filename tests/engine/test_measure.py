@@ -7,8 +7,8 @@ import io
 import json
 import re
 import threading
-import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -178,15 +178,22 @@ def test_files_and_uses_that_do_not_work_are_sentences(ggufs: Path, tmp_path: Pa
 def test_a_process_that_dies_is_a_sentence(ggufs: Path, tmp_path: Path) -> None:
     files = build("dense", Random(), ggufs)
 
+    is_over = threading.Event()
+
     def kill_the_child() -> None:
-        while not (children := psutil.Process().children()):
-            time.sleep(0.001)
-        for child in children:
-            child.kill()
+        # Other tests may have left children of their own, so only this one, and until it is over.
+        while not is_over.wait(0.001):
+            for child in psutil.Process().children():
+                with suppress(psutil.Error):
+                    if "gemma_local.engine.planned_buffers" in child.cmdline():
+                        child.kill()
 
     killer = threading.Thread(target=kill_the_child)
     killer.start()
-    with pytest.raises(NotMeasured, match="ended with status"):
-        measure(files.target, None, Use(512, ubatch=64), tmp_path)
-    killer.join()
+    try:
+        with pytest.raises(NotMeasured, match="ended with status"):
+            measure(files.target, None, Use(512, ubatch=64), tmp_path)
+    finally:
+        is_over.set()
+        killer.join()
     assert not list(tmp_path.glob("buffers-*"))
