@@ -8,7 +8,7 @@ from gemma_local.app.sessions.session import Session
 from gemma_local.app.sessions.store import SessionStore
 from gemma_local.models.message import Message
 
-HERE = Path("/work/here")
+HERE = Path("/srv/here")
 
 
 def begin(store: SessionStore, *texts: str, folder: Path = HERE) -> Session:

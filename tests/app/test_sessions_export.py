@@ -22,7 +22,7 @@ AT = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
 INFO = SessionInfo(
     id="0123abcd",
     title="Fix <b> *now*",
-    folder=Path("/work/`here`"),
+    folder=Path("/srv/`here`"),
     model="gemma-4-E2B",
     tokenizer="v",
     created=AT,
@@ -63,7 +63,7 @@ def test_markdown_reads_well() -> None:
         == """\
 # Fix \\<b\\> \\*now\\*
 
-gemma-4-E2B · `` /work/`here` `` · 2026-01-02 03:04 UTC
+gemma-4-E2B · `` /srv/`here` `` · 2026-01-02 03:04 UTC
 
 ## System
 

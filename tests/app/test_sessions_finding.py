@@ -29,13 +29,13 @@ def store(path: Path) -> Iterator[SessionStore]:
 
 def test_sessions_are_listed_by_folder_the_last_used_first(store: SessionStore) -> None:
     one, two = saved(store, "one"), saved(store, "two")
-    elsewhere = saved(store, "three", folder=Path("/work/\udcff"))
+    elsewhere = saved(store, "three", folder=Path("/srv/\udcff"))
     with store.resume(one) as session:
         session.append(USER)
     assert [info.id for info in store.list()] == [one, elsewhere, two]
     assert [info.id for info in store.list(HERE)] == [one, two]
     assert [info.id for info in store.list(limit=1)] == [one]
-    latest = store.latest(HERE), store.latest(Path("/work/\udcff")), store.latest(Path("/"))
+    latest = store.latest(HERE), store.latest(Path("/srv/\udcff")), store.latest(Path("/"))
     assert [info and info.id for info in latest] == [one, elsewhere, None]
 
 

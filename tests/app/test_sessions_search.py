@@ -14,7 +14,7 @@ from gemma_local.app.sessions.store import SessionStore
 from gemma_local.models.message import Message, ToolCall
 from tests.app.session_messages import messages, texts
 
-HERE = Path("/work/here")
+HERE = Path("/srv/here")
 SAID = [
     Message("user", "Wie groß ist die Universität von Österreich? U\u0308bung macht den Meister."),
     Message("assistant", "東京都に住んでいます。", thought="a secret thought"),

@@ -24,7 +24,7 @@ from gemma_local.app.sessions.schema import APPLICATION_ID, MIGRATIONS
 from gemma_local.app.sessions.store import SessionStore
 from gemma_local.models.message import Message
 
-HERE = Path("/work/here")
+HERE = Path("/srv/here")
 NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
 
 
