@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 
 from gemma_local.app.interrupts import first_interrupt_calls
+from gemma_local.app.stop import Stop
 from gemma_local.engine.client import Engine, EngineDied, EngineFailed, resume
 from gemma_local.engine.messages import Delta, Done, Event, Failed, Generate, Loading, Stats, Tally
 
@@ -20,10 +20,15 @@ class Answer:
     """
 
     def __init__(
-        self, engine: Engine, request: Generate, on_event: OnEvent, on_death: OnDeath
+        self,
+        engine: Engine,
+        request: Generate,
+        on_event: OnEvent,
+        on_death: OnDeath,
+        stop: Stop | None = None,
     ) -> None:
         """``on_event`` hears the engine's events, ``on_death`` why its process ended, when it is
-        about to be started again."""
+        about to be started again. ``stop`` ends the answer, as Ctrl-C does."""
         self.deltas: list[Delta] = []
         self._engine = engine
         self._request = request
@@ -31,7 +36,7 @@ class Answer:
         self._on_death = on_death
         self._running = request
         self._tally = Tally()
-        self._stopped = threading.Event()
+        self._stop = Stop() if stop is None else stop
 
     @property
     def text(self) -> str:
@@ -44,19 +49,21 @@ class Answer:
         return tuple(token for delta in self.deltas for token in delta.tokens)
 
     def run(self) -> Done:
-        """Run to the end. The first Ctrl-C ends the answer, with the reason "cancelled".
+        """Run to the end. A stop or the first Ctrl-C ends the answer, with the reason "cancelled".
 
         Raises EngineFailed, EngineDied when the process died twice, KeyboardInterrupt at the
         second Ctrl-C.
         """
-        with first_interrupt_calls(self._stop):
+        with first_interrupt_calls(self._stop.ask), self._stop.calling(self._cancel):
+            if self._is_stopped():
+                return self._cut_short()
             last = self._attempt()
             if isinstance(last, Failed) and last.died:
-                if self._stopped.is_set():
+                if self._is_stopped():
                     return self._cut_short()
                 self._on_death(last.message)
                 self._restart()
-                if self._stopped.is_set():
+                if self._is_stopped():
                     return self._cut_short()
                 self._running = resume(self._request, self.deltas)
                 last = self._attempt()
@@ -73,7 +80,7 @@ class Answer:
                     self._tally = event.tally
                 case Done() | Failed():
                     return event
-            if self._stopped.is_set():
+            if self._is_stopped():
                 # The stop may have overtaken the request itself, and been ignored.
                 self._engine.cancel(self._running.id)
             self._on_event(event)
@@ -88,8 +95,11 @@ class Answer:
     def _on_loading(self, event: Loading) -> None:
         self._on_event(event)
 
-    def _stop(self) -> None:
-        self._stopped.set()
+    def _is_stopped(self) -> bool:
+        # A method: it may be true the second time.
+        return self._stop.is_asked
+
+    def _cancel(self) -> None:
         self._engine.cancel(self._running.id)
 
     def _cut_short(self) -> Done:

@@ -172,6 +172,7 @@ def _answer_parser() -> Parser:
         const="",
         help="go on with this conversation; without ID, choose one",
     )
+    add("--plain", action="store_true", help="chat line by line, in any terminal")
     add("--no-save", dest="save", action="store_false", help="keep this conversation off the disk")
 
     _add_pair_options(parser)

@@ -16,7 +16,9 @@ from gemma_local.app.conversation import Conversation
 from gemma_local.app.idle import Idle, Stopped
 from gemma_local.app.interrupts import first_interrupt_calls
 from gemma_local.app.live_answer import Listener, LiveAnswer, feed
+from gemma_local.app.record import Unsaved
 from gemma_local.app.sessions.entry import Entry
+from gemma_local.app.stop import Stop
 from gemma_local.app.unexpected import log_unexpected
 from gemma_local.engine.client import Engine, EngineDied, EngineFailed
 from gemma_local.engine.messages import Delta, Done, Failed, Generate, Prefill, Read
@@ -91,16 +93,17 @@ class Assistant:
         self._counter = ContextCounter(self._count, self.window)
         self._compactor = Compactor(self._summarise, self._counter, self.window)
         self._idle = Idle(engine)
+        self._stop = Stop()
         self._unsaid: list[str] = []
         self._has_warned = False
 
     # ------------------------------------------------------------------------------- answering
 
-    def answer(self, report: Report | None = None) -> Answered:
+    def answer(self, report: Report | None = None, stop: Stop | None = None) -> Answered:
         """Answer the last message, the user's or a tool's, and keep the answer.
 
-        ``report`` makes the measurements that are kept with it. The first Ctrl-C ends the answer,
-        with the reason "cancelled".
+        ``report`` makes the measurements that are kept with it. ``stop``, or the first Ctrl-C, ends
+        the answer, with the reason "cancelled".
 
         Raises:
             ContextFull: there is no room; the message that asked for it is withdrawn.
@@ -108,6 +111,7 @@ class Assistant:
             EngineFailed: what was answered by then is kept.
         """
         self.wake()
+        self._stop = stop = Stop() if stop is None else stop
         try:
             rendering = self._fitting()
         except GemmaLocalError:
@@ -122,7 +126,7 @@ class Assistant:
             has_tools=bool(self.conversation.tools),
         )
         try:
-            done = Answer(self._engine, request, live.event, self._listener.died).run()
+            done = Answer(self._engine, request, live.event, self._listener.died, stop).run()
         except BaseException:
             self._keep_rest(live)
             raise
@@ -142,6 +146,34 @@ class Assistant:
             self._listener.notice(sentence)
         return Answered(request, done, message, live.reply.calls)
 
+    def aside(
+        self,
+        messages: Sequence[Message],
+        listener: Listener,
+        stop: Stop | None = None,
+        *,
+        most_tokens: int = 0,
+        temperature: float | None = None,
+    ) -> Answered:
+        """Answer messages that are no part of the conversation, with at most ``most_tokens`` tokens
+        (0: no limit), and keep nothing of them. What the conversation has read stays read.
+
+        Raises BadModelFile, EngineFailed, ContextFull.
+        """
+        self.wake()
+        rendering = self.conversation.apart(messages)
+        self._check_room(self._counter.prompt(rendering.prompt))
+        request = self._make_request(rendering)
+        sampling = request.sampling
+        if temperature is not None:
+            sampling = replace(sampling, temperature=min(temperature, sampling.temperature))
+        request = replace(request, session="", max_tokens=most_tokens, sampling=sampling)
+        live = LiveAnswer(
+            self._reply(rendering.opening), Unsaved().stream(), listener, has_tools=False
+        )
+        done = Answer(self._engine, request, live.event, listener.died, stop).run()
+        return Answered(request, done, live.finish(done))
+
     def _take(self, entry: Entry) -> None:
         self.conversation.keep(entry)
         if not (entry.message.text or entry.message.calls):
@@ -153,12 +185,18 @@ class Assistant:
         self.wake()
         return self._counter.use(self.conversation)
 
-    def compact(self) -> Compacted | None:
-        """Make room now, as much as there is to make; None if Ctrl-C stopped it.
+    def sizes(self) -> dict[int, int]:
+        """Tokens of each entry that the model reads, by number. Raises EngineFailed."""
+        self.wake()
+        return self._counter.entries(self.conversation)
+
+    def compact(self, stop: Stop | None = None) -> Compacted | None:
+        """Make room now, as much as there is to make; None if ``stop`` or Ctrl-C stopped it.
 
         Raises EngineFailed.
         """
         self.wake()
+        self._stop = Stop() if stop is None else stop
         try:
             return self._compactor.compact(self.conversation, as_much_as_possible=True)
         except Stopped:
@@ -238,14 +276,16 @@ class Assistant:
         """The prompt for the answer, after making room for it."""
         with suppress(Stopped):
             self._make_room()
-        tokens = self._counter.use(self.conversation).prompt
+        self._check_room(self._counter.use(self.conversation).prompt)
+        return self.conversation.rendering()
+
+    def _check_room(self, tokens: int) -> None:
         if tokens + LEAST_REPLY > self.window.size:
             raise ContextFull(
                 f"this takes {tokens} tokens and the context holds {self.window.size}, so no "
                 "answer fits; say it shorter, begin a new conversation, or start with --ctx "
                 f"{-(-(tokens + self.window.reply) // 1024) * 1024}"
             )
-        return self.conversation.rendering()
 
     def _summarise(self, rendering: Rendering, most_tokens: int) -> Message | None:
         """The model's answer to a request for a summary, None if none came. Raises Stopped."""
@@ -253,7 +293,13 @@ class Assistant:
             self._make_request(rendering), max_tokens=most_tokens, stop=(), thought_tokens=0
         )
         reply = self._reply(rendering.opening)
-        with first_interrupt_calls(lambda: self._engine.cancel(request.id)):
+        # What is done in idle time has its own way to end.
+        stop = Stop() if self._idle.is_here else self._stop
+
+        def cancel() -> None:
+            self._engine.cancel(request.id)
+
+        with first_interrupt_calls(stop.ask), stop.calling(cancel):
             for event in self._idle.run(request):
                 match event:
                     case Delta():
@@ -267,6 +313,9 @@ class Assistant:
                         raise Stopped
                     case Prefill() if not self._idle.is_here:
                         self._listener.event(event)
+                if stop.is_asked:
+                    # It may have overtaken the request itself, and been ignored.
+                    cancel()
         reply.finish(truncated=True)
         if not reply.answer.strip():
             return None

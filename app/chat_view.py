@@ -27,7 +27,7 @@ class ChatView:
             case Loading():
                 show_loading(event)
 
-    def parts(self, parts: Sequence[Part], delta: Delta | None) -> None:
+    def parts(self, parts: Sequence[Part], drafted: Sequence[bool], delta: Delta | None) -> None:
         for part in parts:
             match part:
                 case ThoughtText():

@@ -90,9 +90,19 @@ def _answer_or_chat(words: list[str]) -> int:
     if options.output != "text" or options.raw:
         what = "--raw" if options.raw else f"--output {options.output}"
         raise UsageError(f"{what} needs a prompt: give one with -p or on standard input")
-    from gemma_local.app import chat
+    if options.plain or not _has_screen():
+        from gemma_local.app import chat
 
-    return chat.run(options)
+        return chat.run(options)
+    from gemma_local.app.tui.start import run as open_screens
+
+    return open_screens(options)
+
+
+def _has_screen() -> bool:
+    """Whether screens can be drawn: both ends are a terminal that can move its cursor."""
+    is_terminal = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
+    return is_terminal and os.environ.get("TERM", "") not in ("dumb", "unknown")
 
 
 def _complain(sentence: str, code: ExitCode, words: list[str]) -> ExitCode:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from gemma_local.app.compaction import SUMMARY_REQUEST, StandIn
 from gemma_local.app.prompts import PromptWriter
@@ -18,6 +18,8 @@ INTERRUPTED: Final = "It was interrupted and brought no result."
 
 FILES: Final = "files"
 """A key of ``Entry.info``: [start, end] of each part of the text that came from a file."""
+WRITTEN: Final = "written"
+"""A key of ``Entry.info``: what the person wrote, with "@" before the names of files."""
 REQUEST: Final = "request"
 """A key of a summary's ``Entry.info``: what the model was asked for."""
 
@@ -109,6 +111,13 @@ class Conversation:
         messages = (*self.view(live).messages, *more)
         return self._writer.write(messages, tools=self.tools, thinking=self.thinking)
 
+    def apart(self, messages: Sequence[Message]) -> Rendering:
+        """The prompt for an answer to messages that have nothing to do with this conversation.
+
+        Raises BadModelFile if the model's template fails.
+        """
+        return self._writer.write(messages, tools=(), thinking=False)
+
     def history(self) -> Rendering:
         """What the next prompt begins with when the user writes again."""
         messages = self.view().messages
@@ -116,10 +125,12 @@ class Conversation:
 
     # --------------------------------------------------------------------------------- writing
 
-    def ask(self, text: str, *, files: Sequence[tuple[int, int]] = ()) -> Entry:
+    def ask(self, text: str, *, files: Sequence[tuple[int, int]] = (), written: str = "") -> Entry:
         """The user says something; ``files`` are the parts of it that came from files, as
-        (start, end)."""
-        info = {FILES: [list(span) for span in files]} if files else None
+        (start, end), and ``written`` what they wrote themselves if that is not ``text``."""
+        info: dict[str, Any] = {FILES: [list(span) for span in files]} if files else {}
+        if written and written != text:
+            info[WRITTEN] = written
         return self._keep(self._record.append(Message("user", text), info=info))
 
     def add_result(self, tool: str, result: str | dict[str, Value]) -> Entry:

@@ -28,6 +28,11 @@ def catalog_path() -> Path:
     return platformdirs.user_config_path(_NAME, appauthor=False) / "catalog.toml"
 
 
+def settings_path() -> Path:
+    """What the person has set. There need not be such a file."""
+    return platformdirs.user_config_path(_NAME, appauthor=False) / "config.toml"
+
+
 def buffers_path() -> Path:
     """The folder with what llama.cpp said it would allocate for models that are here."""
     return platformdirs.user_cache_path(_NAME, appauthor=False) / "buffers"
@@ -46,6 +51,16 @@ def bandwidth_path() -> Path:
 def sessions_path() -> Path:
     """The saved conversations."""
     return platformdirs.user_data_path(_NAME, appauthor=False) / "sessions.sqlite3"
+
+
+def prompts_path() -> Path:
+    """The folder with what was written to the model, sent and unsent."""
+    return platformdirs.user_state_path(_NAME, appauthor=False) / "prompts"
+
+
+def checkpoints_path() -> Path:
+    """The folder with what files held before the model changed them, a folder for each session."""
+    return platformdirs.user_state_path(_NAME, appauthor=False) / "checkpoints"
 
 
 def state_path() -> Path:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -19,8 +20,9 @@ class Listener(Protocol):
     def event(self, event: Event) -> None:
         """An event of the engine that is no Delta: Loading, Prefill or Stats."""
 
-    def parts(self, parts: Sequence[Part], delta: Delta | None) -> None:
-        """Pieces of thought, answer and calls that came with ``delta``, None at the very end."""
+    def parts(self, parts: Sequence[Part], drafted: Sequence[bool], delta: Delta | None) -> None:
+        """Pieces of thought, answer and calls that came with ``delta``, None at the very end;
+        ``drafted[i]``: the drafter proposed the token that brought ``parts[i]``."""
 
     def died(self, why: str) -> None:
         """The engine's process ended and is started again; the answer goes on where it was."""
@@ -47,7 +49,12 @@ class LiveAnswer:
         """Show and keep what came."""
         if isinstance(event, Delta):
             self._rest += event.rest
-            self._show(feed(self.reply, event), event)
+            parts: list[Part] = []
+            drafted: list[bool] = []
+            for index, new in enumerate(_feed(self.reply, event)):
+                parts += new
+                drafted += [event.drafted[index]] * len(new)
+            self._show(parts, drafted, event)
             self.stream.write(self.message())
         else:
             self._listener.event(event)
@@ -55,7 +62,8 @@ class LiveAnswer:
     def finish(self, done: Done | None) -> Message | None:
         """The whole message, None if nothing was said; ``done`` None if it was broken off."""
         is_cut = done is None or done.reason != "stop"
-        self._show(self.reply.finish(self._rest, truncated=is_cut), None)
+        last = self.reply.finish(self._rest, truncated=is_cut)
+        self._show(last, [False] * len(last), None)
         message = self.message()
         if not (message.text.strip() or message.calls or message.thought):
             return None
@@ -71,20 +79,23 @@ class LiveAnswer:
         calls = tuple(named) if self._has_tools else ()
         return Message("assistant", self._text, reply.thought, calls, spoken=reply.spoken)
 
-    def _show(self, parts: Sequence[Part], delta: Delta | None) -> None:
+    def _show(self, parts: Sequence[Part], drafted: Sequence[bool], delta: Delta | None) -> None:
         if not self._has_tools:
+            kept = [not isinstance(part, CallEnd) for part in parts]
+            drafted = list(itertools.compress(drafted, kept))
             parts = [
                 AnswerText(part.text) if isinstance(part, CallText) else part
-                for part in parts
-                if not isinstance(part, CallEnd)
+                for part in itertools.compress(parts, kept)
             ]
         self._text += "".join(part.text for part in parts if isinstance(part, AnswerText))
-        self._listener.parts(parts, delta)
+        self._listener.parts(parts, drafted, delta)
 
 
 def feed(reply: Reply | GuestReply, delta: Delta) -> list[Part]:
     """Give a reply what came, token by token."""
-    parts: list[Part] = []
+    return list(itertools.chain.from_iterable(_feed(reply, delta)))
+
+
+def _feed(reply: Reply | GuestReply, delta: Delta) -> Iterator[Sequence[Part]]:
     for token, piece in zip(delta.tokens, delta.pieces, strict=True):
-        parts += reply.feed(token, piece)
-    return parts
+        yield reply.feed(token, piece)

@@ -29,7 +29,8 @@ class AnswerOptions(PairOptions):
 
     ``draft`` None is "auto", 0 is "off". Sampling values that are None take the model's default.
     ``think`` None is "off", 0 is "on", else the most tokens of a thought. ``go_on`` continues the
-    last conversation of this folder, ``resume`` the one with this id; "" asks which.
+    last conversation of this folder, ``resume`` the one with this id; "" asks which. ``plain``
+    chats line by line, without the screens.
     """
 
     prompt: str | None = None
@@ -39,6 +40,7 @@ class AnswerOptions(PairOptions):
     go_on: bool = False
     resume: str | None = None
     save: bool = True
+    plain: bool = False
     output: str = "text"
     stats: bool = False
     draft: int | None = None

@@ -50,7 +50,7 @@ class TextOutput:
     def event(self, event: Event) -> None:
         _show_progress(event)
 
-    def parts(self, parts: Sequence[Part], delta: Delta | None) -> None:
+    def parts(self, parts: Sequence[Part], drafted: Sequence[bool], delta: Delta | None) -> None:
         if text := answer_text(parts):
             progress.clear()
             sys.stdout.write(printable(text, sys.stdout))
@@ -91,7 +91,7 @@ class JsonOutput:
     def event(self, event: Event) -> None:
         _show_progress(event)
 
-    def parts(self, parts: Sequence[Part], delta: Delta | None) -> None:
+    def parts(self, parts: Sequence[Part], drafted: Sequence[bool], delta: Delta | None) -> None:
         pass
 
     def ready(self, ready: Ready, pid: int | None) -> None:
@@ -131,7 +131,7 @@ class StreamOutput:
             case Stats():
                 write_json({"type": "stats", **measurements(event.tally)})
 
-    def parts(self, parts: Sequence[Part], delta: Delta | None) -> None:
+    def parts(self, parts: Sequence[Part], drafted: Sequence[bool], delta: Delta | None) -> None:
         thought = "".join(part.text for part in parts if isinstance(part, ThoughtText))
         text = answer_text(parts)
         if text or thought or delta is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,12 @@ class Kept:
     title: str = ""
     system: str = ""
     _session: Session | None = field(default=None, repr=False)
+
+    def describe(self, ready: Ready) -> None:
+        """Note which model goes on, if that can be written down."""
+        if self._session is not None:
+            with suppress(SessionsUnavailable):
+                self._session.describe(model=ready.name, tokenizer=ready.tokenizer)
 
     def close(self) -> None:
         """Others may go on with the session."""
@@ -80,9 +87,26 @@ class Saving:
 
         Raises SessionInUse, SessionsUnavailable if an old session cannot be gone on with.
         """
-        if self._store is None or self._info is None:
+        if self._info is None:
             return self.open_new(ready, system=system)
-        session = self._store.resume(self._info.id)
+        return self.open_old(self._info.id, ready, system=system)
+
+    def open_old(self, id: str, ready: Ready, *, system: str = "") -> Kept:  # noqa: A002
+        """The record of a session that is gone on with; without ``system`` its own text stays.
+
+        Raises SessionInUse, NoSuchSession, SessionsUnavailable.
+        """
+        session = self._sessions.resume(id)
+        return self._goes_on(session, ready, system)
+
+    def open_branch(self, of: str, upto: int, ready: Ready) -> Kept:
+        """The record of a new session with copies of the first ``upto`` entries of another.
+
+        Raises NoSuchSession, SessionsUnavailable.
+        """
+        return self._goes_on(self._sessions.branch(of, upto), ready)
+
+    def _goes_on(self, session: Session, ready: Ready, system: str = "") -> Kept:
         try:
             entries = session.entries(tokenizer=ready.tokenizer)
             settings = session.info.settings
@@ -109,16 +133,26 @@ class Saving:
         record = SavedRecord(session, 0, self._on_problem)
         return Kept(record, label=session.id, system=system, _session=session)
 
+    @property
+    def store(self) -> SessionStore | None:
+        """All sessions, None if nothing is saved."""
+        return self._store
+
     def close(self) -> None:
         """Close the file."""
         if self._store is not None:
             self._store.close()
             self._store = None
 
+    @property
+    def _sessions(self) -> SessionStore:
+        if self._store is None:
+            raise SessionsUnavailable("nothing is saved here, so there is no other conversation")
+        return self._store
+
     def _latest(self) -> SessionInfo:
-        assert self._store is not None
         try:
-            latest = self._store.latest(Path.cwd())
+            latest = self._sessions.latest(Path.cwd())
         except FileNotFoundError:
             latest = None
         if latest is None:

@@ -108,9 +108,11 @@ class Engine:
 
     def close(self, timeout: float = 3.0) -> None:
         """End the process: politely, then by force after ``timeout`` seconds."""
-        process, self._process, self.ready = self._process, None, None
+        process, self.ready = self._process, None
         if process is None:
             return
+        # Nobody is left to wait for what the process would have answered.
+        self._fail_all(process, "the engine was closed", gone=True)
         with contextlib.suppress(OSError, ValueError):
             assert process.stdin is not None
             process.stdin.write(encode(Shutdown()))
@@ -244,11 +246,11 @@ class Engine:
                 continue
             if isinstance(event, Failed) and event.died:
                 said_why = True
-                self._fail_all(event.message)
+                self._fail_all(process, event.message)
             else:
                 self._deliver(event)  # type: ignore[arg-type]
         if not said_why and self._process is process:
-            self._fail_all(self._obituary(process))
+            self._fail_all(process, self._obituary(process))
 
     def _deliver(self, event: Event) -> None:
         with self._lock:
@@ -256,11 +258,18 @@ class Engine:
         if listener is not None:
             listener.put(event)
 
-    def _fail_all(self, message: str) -> None:
+    def _fail_all(
+        self, process: subprocess.Popen[bytes], message: str, *, gone: bool = False
+    ) -> None:
+        """End what ``process`` was asked for, unless another has taken its place by now; ``gone``:
+        it is no longer ours."""
         with self._lock:
-            listeners = list(self._open.items())
-        for request, listener in listeners:
-            listener.put(Failed(request, message, died=True))
+            if self._process is not process:
+                return
+            if gone:
+                self._process = None
+            for request, listener in self._open.items():
+                listener.put(Failed(request, message, died=True))
 
     def _listen(self, request: str | None) -> queue.SimpleQueue[Event]:
         events: queue.SimpleQueue[Event] = queue.SimpleQueue()

@@ -87,7 +87,7 @@ def examine() -> Examination:
     library = attempt("the models that are here", installed_library, None)
     machine = detect(store=library.folder if library is not None else None)
     progress.show("measuring the memory's speed")
-    measured = attempt("the memory's speed", lambda: _bandwidth(machine), None)
+    measured = attempt("the memory's speed", lambda: memory_speed(machine), None)
     progress.show("planning")
     models: Sequence[ModelFile] = ()
     if library is not None:
@@ -111,8 +111,9 @@ def examine() -> Examination:
     )
 
 
-def _bandwidth(machine: Machine) -> Bandwidth | None:
-    """Measured once, and only while little else computes: it would be wrong for good."""
+def memory_speed(machine: Machine) -> Bandwidth | None:
+    """Measured once, and only while little else computes: it would be wrong for good. None if it
+    is not known then."""
     threads, path = threads_of(machine, Wishes()), folders.bandwidth_path()
     known = remembered(machine, threads, path)
     if known is not None or psutil.cpu_percent(interval=_LOOK) > _BUSY:

@@ -11,14 +11,13 @@ from typing import Final
 
 from gemma_local.app.confirmation import Confirmation
 from gemma_local.app.doctor.examination import Examination
+from gemma_local.app.doctor.machine_words import device_words, memory_words, processor_words
 from gemma_local.app.doctor.troubles import Trouble
 from gemma_local.app.model_choice import rounded
 from gemma_local.app.terminal import printable, table
-from gemma_local.engine.hardware.machine import Machine
 from gemma_local.engine.plan.choice import Plan, SizePlan
 from gemma_local.engine.plan.forecast import Range
 from gemma_local.engine.plan.history import Run
-from gemma_local.engine.plan.room import room_of
 from gemma_local.models.foreign_file import human_bytes
 from gemma_local.models.store.model_file import ModelFile
 
@@ -76,13 +75,8 @@ def _machine(found: Examination) -> Iterator[str]:
     yield _fact(
         "system", ", ".join([machine.platform.version, machine.platform.architecture, *where])
     )
-    cores = f"{cpu.usable_cores} core{'s' * (cpu.usable_cores != 1)} to compute with"
-    if cpu.physical_cores is not None and cpu.physical_cores != cpu.usable_cores:
-        cores += f" of {cpu.physical_cores}"
-    if cpu.performance_cores:
-        cores += f", {cpu.performance_cores} of them fast ones"
-    yield _fact("processor", f"{cpu.name or cpu.architecture}, {cores}")
-    yield _fact("memory", _memory(machine))
+    yield _fact("processor", processor_words(cpu))
+    yield _fact("memory", memory_words(machine))
     if found.bandwidth is None:
         yield _fact("reads", "not measured yet: other programs keep the processor busy")
     else:
@@ -90,9 +84,8 @@ def _machine(found: Examination) -> Iterator[str]:
         unsteady = ", unsteady: something else is busy" if found.bandwidth.spread > 0.2 else ""
         yield _fact("reads", f"{human_bytes(round(speed))}/s with {threads} threads{unsteady}")
     for device in machine.accelerators:
-        usable = human_bytes(device.usable) if device.usable is not None else "an unknown amount"
         remark = f"; {device.remark}" if device.remark else ""
-        yield _fact("GPU", f"{device.name} through {device.kind}, {usable} usable{remark}")
+        yield _fact("GPU", f"{device_words(device)}{remark}")
     if not machine.accelerators:
         yield _fact("GPU", "none that this llama.cpp can use")
     if machine.disk is not None and machine.disk.free is not None:
@@ -111,18 +104,6 @@ def _machine(found: Examination) -> Iterator[str]:
     )
     yield _fact(
         "gemma-local", f"{found.versions['gemma-local']} on Python {found.versions['python']}"
-    )
-
-
-def _memory(machine: Machine) -> str:
-    memory, room = machine.memory, room_of(machine)
-    if memory.available is None:
-        return f"unknown; planned with {human_bytes(room.host)}"
-    whole = memory.limit or memory.total or memory.available
-    container = " that the container may use" if memory.limit else ""
-    return (
-        f"{human_bytes(whole)}{container}, {human_bytes(memory.available)} available; models may "
-        f"take {human_bytes(room.host)}"
     )
 
 
@@ -199,27 +180,28 @@ def _explained(plan: Plan | None, label: str | None) -> str:
     size = size or (plan.chosen if label is None else None)
     if size is None:
         return ""
-    return _section(f"How {size.candidate.label} would run", _reasons(size))
+    return _section(
+        f"How {size.candidate.label} would run", (_fact(*reason) for reason in reasons(size))
+    )
 
 
-def _reasons(size: SizePlan) -> Iterator[str]:
+def reasons(size: SizePlan) -> Iterator[tuple[str, str]]:
+    """Why each setting of a pair is as it is: what it is called, and its value with the reason."""
     if size.settings is None:
         missing = size.missing
         assert missing is not None
-        yield _fact(
-            "not at all",
-            f"even with a context of {missing.context} tokens {human_bytes(missing.total)} of "
-            "memory are missing",
-        )
+        lacks = human_bytes(missing.total)
+        why_not = f"even with a context of {missing.context} tokens {lacks} of memory are missing"
+        yield "not at all", why_not
         return
     why = dict(size.reasons)
     for name, title in _SETTINGS.items():
         value = getattr(size.settings, name)
         if name == "cache_bytes":
             value = human_bytes(value)
-        yield _fact(title, f"{value}: {why[name]}")
+        yield title, f"{value}: {why[name]}"
     for caution in size.cautions:
-        yield _fact("careful", caution)
+        yield "careful", caution
 
 
 def _confirmed(found: Confirmation | None) -> Iterator[str]:

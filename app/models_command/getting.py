@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -11,6 +9,7 @@ from gemma_local.app.confirmation import confirm_files
 from gemma_local.app.errors import UsageError
 from gemma_local.app.exit_codes import ExitCode
 from gemma_local.app.models_command.choice import Choice, known_choice
+from gemma_local.app.models_command.got import Got, checked
 from gemma_local.app.models_command.options import GetOptions
 from gemma_local.app.models_command.outlook import outlook
 from gemma_local.app.models_command.progress_line import DownloadLine
@@ -21,8 +20,7 @@ from gemma_local.models.architecture import GEMMA4_DRAFTER
 from gemma_local.models.drafter import inspect_drafter
 from gemma_local.models.errors import GemmaLocalError
 from gemma_local.models.foreign_file import human_bytes
-from gemma_local.models.gguf import peek_architecture
-from gemma_local.models.pair import check_pair, find_drafter
+from gemma_local.models.pair import find_drafter
 from gemma_local.models.store.errors import NotOnHub
 from gemma_local.models.store.hub import Hub, pick
 from gemma_local.models.store.library import Library
@@ -38,15 +36,6 @@ ASK_FROM: Final = 1_000_000_000
 
 LOOKS: Final = 8
 """Files whose headers are looked into to find out which one is meant; each costs a request."""
-
-
-@dataclass(frozen=True, slots=True)
-class Got:
-    """What a download brought, or was here."""
-
-    model: Path
-    drafter: Path | None
-    projector: Path | None
 
 
 def get(options: GetOptions, library: Library) -> ExitCode:
@@ -75,7 +64,9 @@ def get(options: GetOptions, library: Library) -> ExitCode:
         paths = store.carry_out(plan, DownloadLine())
     finally:
         progress.clear()
-    got = _checked(choice, paths)
+    got = checked(choice, paths)
+    if got.remark:
+        note(got.remark)
     if plan.missing >= ASK_FROM:
         _confirm(got)
     if options.json:
@@ -188,21 +179,6 @@ def _projector(hub: Hub, snapshot: Snapshot) -> str:
         if remote_architecture(hub, file, note) == PROJECTOR:
             return file.file
     raise NotOnHub(f"{snapshot.repository} has no projector; leave --projector out")
-
-
-def _checked(choice: Choice, paths: Sequence[Path]) -> Got:
-    """What was got, if it can be used together. Raises BadModelFile, BadPair."""
-    by_wanted = dict(zip(choice.wanted, paths, strict=True))
-    model = by_wanted[choice.target[0]]
-    drafter = by_wanted[choice.drafter] if choice.drafter is not None else None
-    projector = by_wanted[choice.projector] if choice.projector is not None else None
-    if peek_architecture(model) != PROJECTOR:
-        target = inspect_target(model)
-        if drafter is not None:
-            check_pair(target, inspect_drafter(drafter))
-        elif target.is_gemma4:
-            note("no drafter came with it, so it runs at its plain speed")
-    return Got(model, drafter, projector)
 
 
 def _summary(plan: Plan, store: Store) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Final
 
 from gemma_local.app import folders
 from gemma_local.app.errors import UsageError
@@ -16,7 +15,7 @@ from gemma_local.app.sessions import rows
 from gemma_local.app.sessions.entry import Entry, SessionInfo
 from gemma_local.app.sessions.errors import SessionsUnavailable
 from gemma_local.app.sessions.export_json import as_json, json_text, read_json
-from gemma_local.app.sessions.export_markdown import as_markdown
+from gemma_local.app.sessions.exporting import exported, format_of, write_export
 from gemma_local.app.sessions.listing import hits_table, sessions_table
 from gemma_local.app.sessions.options import (
     BranchOptions,
@@ -34,9 +33,6 @@ from gemma_local.app.sessions.store import SessionStore
 from gemma_local.app.sessions.titles import one_line
 from gemma_local.app.sessions.transcript import write_transcript
 from gemma_local.app.terminal import note, printable
-
-_FORMATS: Final = {".md": "markdown", ".markdown": "markdown", ".json": "json", ".html": "html",
-                   ".htm": "html"}  # fmt: skip
 
 
 def run(options: SessionsOptions) -> ExitCode:
@@ -118,27 +114,14 @@ def _search(store: SessionStore, options: SearchOptions) -> None:
 def _export(store: SessionStore, options: ExportOptions) -> None:
     info, entries = _found(store, options.session)
     out = None if options.out is None else Path(options.out).expanduser()
-    ending = "" if out is None else out.suffix.lower()
-    match options.format or _FORMATS.get(ending, "markdown"):
-        case "json":
-            text = as_json(info, entries) + "\n"
-        case "html":
-            # Here: no other command needs a parser of Markdown.
-            from gemma_local.app.sessions.export_html import as_html
-
-            text = as_html(info, entries)
-        case _:
-            text = as_markdown(info, entries)
+    text = exported(info, entries, options.format or format_of(out))
     if out is None:
         sys.stdout.write(printable(text, sys.stdout))
         return
     try:
-        with out.open("wb" if options.force else "xb") as file:
-            file.write(text.encode("utf-8", "replace"))
+        write_export(out, text, overwrite=options.force)
     except FileExistsError as error:
         raise UsageError(f"{out} exists; give --force to overwrite it") from error
-    except OSError as error:
-        raise UsageError(f"{out} cannot be written ({error.strerror}); give another") from error
 
 
 def _import(store: SessionStore, options: ImportOptions) -> None:

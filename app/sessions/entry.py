@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -40,6 +40,21 @@ class Entry:
     stand_in: Message | None = None
     dropped: bool = False
     info: Mapping[str, Any] = field(default_factory=dict)
+
+
+def first_entries(entries: Sequence[Entry], count: int) -> list[Entry]:
+    """The first ``count`` entries as they were read before the later ones came: what a later
+    summary stands for is read again."""
+    summed_up = {
+        number
+        for entry in entries[count:]
+        if entry.kind == "summary"
+        for number in entry.info.get("of", ())
+    }
+    return [
+        replace(entry, dropped=False) if entry.number in summed_up else entry
+        for entry in entries[:count]
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,6 +19,11 @@ class SessionLock:
         self._path = path
         self._file: int | None = None
 
+    @property
+    def may_be_held(self) -> bool:
+        """Whether there is a file to hold; without one nobody has the lock."""
+        return self._path.exists()
+
     def acquire(self) -> bool:
         """Take the lock if nobody has it; whether it is ours now. Raises OSError."""
         if self._file is not None:

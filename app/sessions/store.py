@@ -23,7 +23,7 @@ from typing import Any, Final
 from gemma_local.app import folders
 from gemma_local.app.sessions import rows
 from gemma_local.app.sessions.database import Database
-from gemma_local.app.sessions.entry import Entry, Hit, SessionInfo
+from gemma_local.app.sessions.entry import Entry, Hit, SessionInfo, first_entries
 from gemma_local.app.sessions.errors import NoSuchSession, SessionInUse, SessionsUnavailable
 from gemma_local.app.sessions.identifier import as_typed, is_id, new_id
 from gemma_local.app.sessions.lock import SessionLock
@@ -109,6 +109,9 @@ class SessionStore:
 
     def is_open(self, id: str) -> bool:  # noqa: A002
         """Whether somebody is writing to a session."""
+        if not self._lock(id).may_be_held:
+            # Without taking it for a moment, in which somebody else would not get it.
+            return False
         try:
             self._locked(id).release()
         except SessionInUse:
@@ -132,7 +135,7 @@ class SessionStore:
             replace(info, id="", title=title, created=rows.now(), parent=id, branch_point=point)
         )
         try:
-            branch.add(*entries[:point])
+            branch.add(*first_entries(entries, point))
         except BaseException:
             branch.close()
             raise
@@ -254,8 +257,11 @@ class SessionStore:
     def _sessions(self, condition: str, *parameters: Any) -> Sequence[SessionInfo]:
         return rows.read_sessions(self._database, condition, parameters)
 
+    def _lock(self, id_: str) -> SessionLock:
+        return SessionLock(self._database.path.with_suffix(".locks") / id_)
+
     def _locked(self, id_: str) -> SessionLock:
-        lock = SessionLock(self._database.path.with_suffix(".locks") / id_)
+        lock = self._lock(id_)
         try:
             if not lock.acquire():
                 raise SessionInUse(id_)

@@ -11,10 +11,12 @@ from __future__ import annotations
 import errno
 import os
 import re
+import socket
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from huggingface_hub.errors import HfHubHTTPError
 
@@ -60,6 +62,17 @@ class Download:
         self._digest: Digest = new_digest(remote.oid, remote.bytes)
         self._whole_only = False
         """Whether to ask for the whole file, as the server gives no part of it."""
+        self._stream: Any = None
+        """The connection on which bytes are coming."""
+
+    def interrupt(self) -> None:
+        """Wake a thread that waits for bytes on a connection where none come; after a stop."""
+        stream = self._stream
+        found = stream.get_extra_info("socket") if stream is not None else None
+        if isinstance(found, socket.socket):
+            with suppress(OSError):
+                # Not an SSL socket's own method, which takes away what the other thread reads from.
+                socket.socket.shutdown(found, socket.SHUT_RDWR)
 
     def run(self, revision: str | None, *, replace: bool = False) -> Path:
         """Fetch what is missing; the path in the snapshot. Blocks while another process fetches it.
@@ -149,6 +162,9 @@ class Download:
             elif not is_transient(error):
                 raise self._explained(error) from error
             return error
+        finally:
+            # From here on the connection may serve another file.
+            self._stream = None
         return None
 
     def _pause(self, failures: int, cause: Exception | None) -> None:
@@ -173,6 +189,7 @@ class Download:
         self._check_stop()
         start, total = file.tell(), self._remote.bytes
         with self._hub.open(self._remote, 0 if self._whole_only else start) as response:
+            self._stream = response.extensions.get("network_stream")
             is_part = response.status_code == 206
             self._check_promise(response.headers, is_part, start)
             # Who sends everything, whatever was asked for, sends what is there already as well. It

@@ -85,6 +85,13 @@ class Library:
         self._headers.flush()
         return sorted(entries, key=lambda entry: entry.name.casefold())
 
+    def look_at(self, path: Path, name: str = "", where: str = "") -> ModelFile:
+        """What a file would be as a model of the library, which does not take it in. ``name`` and
+        ``where`` are what to call it and the place where it lies."""
+        header = read_header(path, self._headers)
+        self._headers.flush()
+        return ModelFile(name or stem(path.name), path, "added", where or str(path.parent), header)
+
     def find(self, name: str) -> ModelFile:
         """The model with this name, or the one at this path, or the only one whose name begins so
         or that has this size (``E2B``). Raises NoSuchModel."""

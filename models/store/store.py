@@ -12,6 +12,7 @@ from gemma_local.models.foreign_file import human_bytes
 from gemma_local.models.store.checksum import OnBytes, feed, new_digest
 from gemma_local.models.store.disk import check_file_size, check_space
 from gemma_local.models.store.download import Download
+from gemma_local.models.store.errors import Stopped
 from gemma_local.models.store.file_record import FileRecord
 from gemma_local.models.store.hub import Hub, OnTrouble, pick
 from gemma_local.models.store.hub_cache import CachedFile, HubCache
@@ -136,13 +137,17 @@ class Store:
         remarks += [f"{want.file} is here, but damaged: its checksum is wrong" for want in damaged]
         return Plan(tuple(planned[want] for want in wanted), tuple(remarks))
 
-    def carry_out(self, plan: Plan, on_event: OnEvent) -> list[Path]:
+    def carry_out(
+        self, plan: Plan, on_event: OnEvent, stop: threading.Event | None = None
+    ) -> list[Path]:
         """Fetch what is missing, several files at once; the paths in the plan's order.
 
-        ``on_event`` is called in this thread, a few times a second. Ctrl-C stops the downloads;
-        what has come stays.
+        ``on_event`` is called in this thread, a few times a second. Ctrl-C, or ``stop`` set by
+        another thread, ends the downloads within a fraction of a second; what has come stays.
+        ``stop`` is set at the end in any case.
 
         Raises:
+            Stopped: by ``stop``.
             StoreError: the first that happened. The others are stopped then.
         """
         remotes = [(i, file) for i, file in enumerate(plan.files) if file.remote is not None]
@@ -154,7 +159,8 @@ class Store:
             assert file.remote is not None
             check_file_size(self.cache.folder, file.remote.file, file.remote.bytes)
         meter = Meter([(f.remote.file, f.remote.bytes) for _, f in remotes if f.remote])
-        stop, gate = threading.Event(), threading.Semaphore(AT_ONCE)
+        stop, gate = stop or threading.Event(), threading.Semaphore(AT_ONCE)
+        downloads: list[Download] = []
         failures: list[Exception] = []
 
         def fetch(number: int, index: int, file: PlannedFile) -> None:
@@ -162,6 +168,7 @@ class Store:
             try:
                 with gate:
                     download = Download(file.remote, self.hub, self.cache, meter, number, stop)
+                    downloads.append(download)
                     paths[index] = download.run(file.wanted.revision, replace=file.replaces_damaged)
                 self._verified.put(paths[index], file.remote.oid)
             except Exception as error:  # noqa: BLE001 - it is raised where somebody listens
@@ -179,15 +186,21 @@ class Store:
             while any(thread.is_alive() for thread in threads):
                 threads[0].join(_TICK) if threads[0].is_alive() else stop.wait(_TICK)
                 _report(meter, on_event)
-                if failures:
+                if failures or stop.is_set():
                     break
         finally:
             stop.set()
+            # Else they would keep the locks of their files until the connection counts as dead.
+            for download in downloads:
+                download.interrupt()
         for thread in threads:
             thread.join(_TICK)
         _report(meter, on_event)
         if failures:
             raise failures[0]
+        if any(thread.is_alive() for thread in threads):
+            # One that is still connecting.
+            raise Stopped
         return paths
 
     def _elsewhere(self, want: Wanted) -> Path | None:

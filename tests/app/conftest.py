@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from gemma_local.app import folders
 from tests.app.running import STORY, Command
 from tests.ggufs import Drafter, Pair, build, script
 
@@ -33,3 +35,19 @@ def endless(ggufs: Path) -> Pair:
 def command(tmp_path: Path) -> Command:
     """gemma-local as a process, with its log and records in a folder of this test."""
     return Command(tmp_path / "home")
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A home for this process: its folders, and a working folder ``work`` in it."""
+    home = tmp_path / "home"
+    work = home / "work"
+    work.mkdir(parents=True)
+    for name in ("XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
+        monkeypatch.setenv(name, str(home / name))
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.delenv("GEMMA_LOCAL_MODEL", raising=False)
+    monkeypatch.chdir(work)
+    folders.log_path.cache_clear()
+    yield home
+    folders.log_path.cache_clear()

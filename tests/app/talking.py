@@ -37,7 +37,7 @@ class Heard:
     def event(self, event: Event) -> None:
         self.events.append(event)
 
-    def parts(self, parts: Sequence[Part], delta: Delta | None) -> None:
+    def parts(self, parts: Sequence[Part], drafted: Sequence[bool], delta: Delta | None) -> None:
         for part in parts:
             match part:
                 case ThoughtText(text):

@@ -214,12 +214,12 @@ def test_what_was_answered_when_the_engine_died_twice_is_kept(ggufs: Path, tmp_p
     with talking(files, tmp_path, context=4096) as talk:
         pids = set()
 
-        def kill_once_a_life(parts: object, delta: object) -> None:
+        def kill_once_a_life(*_: object) -> None:
             if talk.engine.pid is not None and talk.engine.pid not in pids:
                 pids.add(talk.engine.pid)
                 os.kill(talk.engine.pid, signal.SIGKILL)
 
-        talk.heard.parts = kill_once_a_life  # type: ignore[method-assign]
+        talk.heard.parts = kill_once_a_life  # type: ignore[assignment, method-assign]
         with pytest.raises(EngineDied):
             talk.ask("go on")
         [asked, answered] = talk.conversation.live

@@ -19,7 +19,7 @@ STATUS = r"(\d+\.\d) tokens/s · [^\n]*\n"
 
 
 def chat(command: Command, pair: Pair, *more: object) -> Terminal:
-    return command.terminal("--model", pair.target, *FAST, "--temperature", 0, *more)
+    return command.terminal("--plain", "--model", pair.target, *FAST, "--temperature", 0, *more)
 
 
 def leave(terminal: Terminal) -> None:
@@ -72,7 +72,7 @@ def test_commands_and_messages_of_several_lines(command: Command, story: Pair) -
 
 
 def test_ctrl_c_stops_an_answer_and_keeps_it(command: Command, endless: Pair) -> None:
-    with command.terminal("--model", endless.target, *FAST) as terminal:
+    with command.terminal("--plain", "--model", endless.target, *FAST) as terminal:
         terminal.wait_for("> ")
         # A signal between the prompt and the wait for a key is only seen at the next key.
         time.sleep(0.3)
@@ -94,7 +94,7 @@ def test_ctrl_c_stops_an_answer_and_keeps_it(command: Command, endless: Pair) ->
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def test_it_survives_the_death_of_its_engine(command: Command, endless: Pair) -> None:
-    with command.terminal("--model", endless.target, *FAST) as terminal:
+    with command.terminal("--plain", "--model", endless.target, *FAST) as terminal:
         terminal.wait_for("> ")
 
         def kill_engine() -> None:
@@ -122,6 +122,6 @@ def test_it_survives_the_death_of_its_engine(command: Command, endless: Pair) ->
 
 def test_what_only_makes_sense_with_a_prompt_is_refused(command: Command, story: Pair) -> None:
     for words in (["--raw"], ["--output", "json"]):
-        with command.terminal("--model", story.target, *words) as terminal:
+        with command.terminal("--plain", "--model", story.target, *words) as terminal:
             terminal.wait_for("needs a prompt")
             assert terminal.end() == 2

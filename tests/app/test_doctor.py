@@ -112,7 +112,7 @@ def test_what_fails_costs_only_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise RuntimeError("out of cheese")
 
-    for name in ("installed_library", "_bandwidth", "survey"):
+    for name in ("installed_library", "memory_speed", "survey"):
         monkeypatch.setattr(examination, name, fail)
     found = examine()
     assert (found.bandwidth, found.models, found.plan) == (None, (), None)

@@ -148,7 +148,7 @@ def test_stats_show_what_was_reused(command: Command, story: Pair) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pty")
 def test_a_chat_is_gone_on_with_and_reads_nothing_again(command: Command, story: Pair) -> None:
     chat = ("--model", story.target, *FAST, *GREEDY)
-    with command.terminal(*chat) as terminal:
+    with command.terminal("--plain", *chat) as terminal:
         terminal.wait_for("> ")
         terminal.line("hello please, " * 40)
         terminal.wait_for(STATUS)
@@ -156,7 +156,7 @@ def test_a_chat_is_gone_on_with_and_reads_nothing_again(command: Command, story:
         assert "history" in terminal.wait_for(r"context \d+ of \d+ [^\n]*\n")
         terminal.line("/exit")
         assert terminal.end() == 0
-    with command.terminal(*chat, "--continue") as terminal:
+    with command.terminal("--plain", *chat, "--continue") as terminal:
         terminal.wait_for("going on with")
         # The last turn is shown again.
         assert STORY.text in terminal.wait_for(r"word49\.\s+> ")
@@ -179,7 +179,7 @@ def test_resume_asks_which(command: Command, story: Pair) -> None:
     ask = ("--model", story.target, *FAST, *GREEDY)
     for question in ("alpha", "beta"):
         command.run(*ask, "-p", question)
-    with command.terminal(*ask, "--resume") as terminal:
+    with command.terminal("--plain", *ask, "--resume") as terminal:
         offered = terminal.wait_for("which one")
         assert offered.index("beta") < offered.index("alpha")
         terminal.line("7")
@@ -194,7 +194,7 @@ def test_resume_asks_which(command: Command, story: Pair) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pty")
 def test_a_session_that_is_open_elsewhere_is_not_written_to(command: Command, story: Pair) -> None:
     ask = ("--model", story.target, *FAST, *GREEDY)
-    with command.terminal(*ask) as terminal:
+    with command.terminal("--plain", *ask) as terminal:
         terminal.wait_for("> ")
         terminal.line("hello")
         terminal.wait_for(STATUS)

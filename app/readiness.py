@@ -1,0 +1,148 @@
+"""What somebody who starts for the first time should know: this machine, and what can run on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from gemma_local.app.builtin import builtin_pair
+from gemma_local.app.doctor.examination import memory_speed
+from gemma_local.app.doctor.machine_words import device_words, memory_words, processor_words
+from gemma_local.app.doctor.troubles import troubles_of
+from gemma_local.app.model_choice import installed_library, speed_words
+from gemma_local.app.offers import Offer, offers
+from gemma_local.app.unexpected import log_unexpected
+from gemma_local.engine.hardware.detection import detect
+from gemma_local.engine.hardware.machine import Machine
+from gemma_local.engine.plan.choice import SizePlan, choose
+from gemma_local.models.errors import GemmaLocalError
+from gemma_local.models.foreign_file import human_bytes
+
+Found = TypeVar("Found")
+Say = Callable[[str], None]
+
+BY_STICK = (
+    "On a machine with a network, `gemma-local models get {size}` and `gemma-local models export "
+    "FOLDER {size}` put it on a stick; here, `gemma-local models import FOLDER` takes it in."
+)
+"""How a model comes to a machine without a network."""
+
+
+@dataclass(frozen=True, slots=True)
+class Readiness:
+    """All of it. ``suited`` is the published size that suits the machine, ``why`` says why it is
+    that one, or why there is none."""
+
+    machine: tuple[str, ...]
+    """One or two lines."""
+    offers: tuple[Offer, ...] = ()
+    suited: Offer | None = None
+    why: str = ""
+    builtin: Path | None = None
+    is_offline: bool = False
+    """Whether nothing may be fetched (HF_HUB_OFFLINE)."""
+    troubles: tuple[str, ...] = ()
+    """What is in the way, with what to do about it."""
+
+    @property
+    def here(self) -> tuple[Offer, ...]:
+        """Files on this disk that can be run."""
+        return tuple(offer for offer in self.offers if offer.path is not None and offer.fits)
+
+    @property
+    def sizes(self) -> tuple[Offer, ...]:
+        """What can be fetched, whether it fits or not."""
+        return tuple(offer for offer in self.offers if offer.path is None)
+
+
+def look(say: Say = lambda _: None, machine: Machine | None = None) -> Readiness:
+    """Find it out; takes seconds, so not in the thread of a screen. Never raises: what cannot be
+    found out is a trouble.
+
+    Args:
+        say: hears a few words about what is being done.
+        machine: what to plan for, by default this one.
+    """
+    failed: list[str] = []
+
+    def attempt(subject: str, find: Callable[[], Found], otherwise: Found) -> Found:
+        try:
+            return find()
+        except GemmaLocalError as error:
+            failed.append(f"{subject}: {error}")
+        except Exception as error:  # noqa: BLE001 - one question must not cost the others
+            failed.append(f"{subject}: {log_unexpected(error)}")
+        return otherwise
+
+    say("looking at this machine")
+    if machine is None:
+        library = attempt("the models that are here", installed_library, None)
+        here = detect(store=library.folder if library is not None else None)
+        say("measuring the memory's speed")
+        attempt("the memory's speed", lambda: memory_speed(here), None)
+    else:
+        here = machine
+    nothing: tuple[Offer, ...] = ()
+    found = attempt("what can run", lambda: offers(here, say), nothing)
+    suited, why = _suited(found)
+    broken = [trouble for trouble in troubles_of(here, None, (), ()) if trouble.is_broken]
+    return Readiness(
+        machine=machine_lines(here),
+        offers=found,
+        suited=suited,
+        why=why,
+        builtin=attempt("the small guide", builtin_pair, None),
+        is_offline=attempt("the network", _is_offline, False),
+        troubles=(
+            *(f"{trouble.sentence} {trouble.remedy}".strip() for trouble in broken),
+            *_disk(here, suited),
+            *failed,
+        ),
+    )
+
+
+def machine_lines(machine: Machine) -> tuple[str, ...]:
+    """A machine in two lines: what computes, and the memory; one more for each GPU."""
+    gpus = [device_words(device) for device in machine.accelerators]
+    return (processor_words(machine.cpu), memory_words(machine), *gpus)
+
+
+def settings_words(offer: Offer) -> str:
+    """How an offer would run: speed and context; "" where that is not known."""
+    planned = offer.planned
+    if planned is None or planned.forecast is None or planned.settings is None:
+        return ""
+    return f"{speed_words(planned)}, a context of {planned.settings.context // 1024}k tokens"
+
+
+def _suited(found: tuple[Offer, ...]) -> tuple[Offer | None, str]:
+    """The offer to begin with, and why. Of a size that is here already, what is here."""
+    plans: dict[str, SizePlan] = {}
+    for offer in sorted(found, key=lambda offer: offer.path is None):
+        if offer.planned is not None and not offer.problem:
+            best = plans.setdefault(offer.planned.candidate.label, offer.planned)
+            if offer.planned.is_eligible and not best.is_eligible:
+                plans[offer.planned.candidate.label] = offer.planned
+    if not plans:
+        return None, ""
+    chosen, why = choose(list(plans.values()))
+    suited = next((offer for offer in found if offer.planned is chosen), None)
+    return suited, f"{why[0].upper()}{why[1:]}."
+
+
+def _disk(machine: Machine, suited: Offer | None) -> Iterator[str]:
+    free = machine.disk.free if machine.disk is not None else None
+    if suited is not None and suited.path is None and free is not None and suited.bytes > free:
+        assert machine.disk is not None
+        yield (
+            f"{suited.name} takes {human_bytes(suited.bytes)}, and {human_bytes(free)} are free at "
+            f"{machine.disk.folder}: make room first, or set HF_HOME to another disk."
+        )
+
+
+def _is_offline() -> bool:
+    from gemma_local.models.store.hub import Hub
+
+    return Hub().offline

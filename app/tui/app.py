@@ -1,0 +1,191 @@
+"""The app: it opens screens, passes the desk's news to them, and knows the settings."""
+
+from __future__ import annotations
+
+import locale
+import os
+import signal
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import ClassVar, Final
+
+from textual.app import App
+from textual.binding import BindingType
+from textual.command import Provider
+from textual.message import Message
+
+from gemma_local.app.options import AnswerOptions
+from gemma_local.app.settings import Settings
+from gemma_local.app.settings_file import BadSettings, remember
+from gemma_local.app.tui.attention import Attention, driver_write
+from gemma_local.app.tui.commands.keys import binding, keymap
+from gemma_local.app.tui.commands.provider import PALETTE_CSS, CommandProvider
+from gemma_local.app.tui.desk import Desk
+from gemma_local.app.tui.glyphs import glyphs_for
+from gemma_local.app.tui.news import News, NewsBuffer
+from gemma_local.app.tui.palette import Palette
+from gemma_local.app.tui.screens.chat import ChatScreen
+from gemma_local.app.tui.status.page_screen import PageScreen
+from gemma_local.app.tui.themes import THEMES
+from gemma_local.app.tui.transcript.look import Look
+from gemma_local.models.errors import GemmaLocalError
+
+PAUSE: Final = 1 / 12
+"""Seconds between two updates of the screen while an answer comes."""
+_BACK_OFF: Final = 10
+"""An update is followed by a pause of so many times what it took: a slow terminal or a long table
+must not take the processor from the model."""
+_LONGEST_PAUSE: Final = 1.0
+
+
+class GemmaLocalApp(App[None]):
+    """gemma-local on the screen."""
+
+    TITLE = "gemma-local"
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {CommandProvider}
+    # Without it Textual would add one of its own, which no setting could change.
+    BINDINGS: ClassVar[list[BindingType]] = [binding("palette")]
+    CSS = PALETTE_CSS
+
+    class NewsCame(Message):
+        """Something waits to be told."""
+
+    def __init__(self, options: AnswerOptions, settings: Settings) -> None:
+        super().__init__()
+        self.options = options
+        self.settings = settings
+        self.glyphs = glyphs_for(settings.screen.glyphs, locale.getencoding(), os.environ)
+        self.failure: GemmaLocalError | None = None
+        """Why it could not even begin."""
+        self.is_interrupted = False
+        """Whether it was ended from outside, and must not take its time."""
+        self._news = NewsBuffer(self._call)
+        self._told_at = 0.0
+        self._pause = PAUSE
+        self.desk = Desk(replace(options), self._news.put)
+        self.attention = Attention(settings.notify, driver_write(self))
+        for theme in THEMES:
+            self.register_theme(theme)
+
+    # -------------------------------------------------------------------------------- lifetime
+
+    def on_mount(self) -> None:
+        self._set_theme(self.settings.screen.theme)
+        try:
+            self.set_keymap(keymap(self.settings.keys))
+        except BadSettings as error:
+            self.notify(str(error), severity="error", markup=False, timeout=20)
+        self._heed_signals()
+        self.push_screen(ChatScreen(self))
+        self.call_after_refresh(self.desk.open)
+
+    def on_unmount(self) -> None:
+        self.attention.give_back()
+
+    def _heed_signals(self) -> None:
+        """The terminal is closed, or somebody wants us gone: leave it as it was."""
+        import asyncio
+
+        for number in (signal.SIGTERM, getattr(signal, "SIGHUP", None)):
+            if number is not None:
+                # Not on Windows, and not where this is no main thread.
+                with suppress(NotImplementedError, RuntimeError, ValueError):
+                    asyncio.get_running_loop().add_signal_handler(
+                        number, self._end_by_signal, number
+                    )
+
+    def _end_by_signal(self, number: int) -> None:
+        self.is_interrupted = True
+        self.exit(return_code=128 + number)
+
+    def fail(self, error: GemmaLocalError) -> None:
+        """What was asked for on the command line cannot be done: leave, and say why."""
+        self.failure = error
+        self.exit()
+
+    @property
+    def chat(self) -> ChatScreen:
+        """The screen with the conversation."""
+        return next(screen for screen in self.screen_stack if isinstance(screen, ChatScreen))
+
+    @property
+    def farewell(self) -> str:
+        """What to say when the screens are gone: how to go on with the conversation."""
+        label = self.chat_label
+        return f"gemma-local --resume {label}  goes on with this conversation" if label else ""
+
+    chat_label = ""
+    """The session of the conversation, "" if nothing of it is kept."""
+
+    # ------------------------------------------------------------------------------------ news
+
+    def on_gemma_local_app_news_came(self) -> None:
+        """Tell it, but not more often than anybody can see."""
+        wait = self._told_at + self._pause - time.monotonic()
+        if wait <= 0:
+            self._tell_news()
+        else:
+            self.set_timer(wait, self._tell_news)
+
+    def tell(self, news: News) -> None:
+        """News from elsewhere than the desk, from any thread."""
+        self._news.put(news)
+
+    def _call(self) -> None:
+        # In the thread of whoever has news: messages may be posted from any.
+        self.post_message(self.NewsCame())
+
+    def _tell_news(self) -> None:
+        start = time.monotonic()
+        if news := self._news.take():
+            self.chat.hear(news)
+        self._told_at = time.monotonic()
+        self._pause = min(max(PAUSE, (self._told_at - start) * _BACK_OFF), _LONGEST_PAUSE)
+
+    # ---------------------------------------------------------------------------------- screen
+
+    def look(self) -> Look:
+        """How text is painted with the theme as it is."""
+        theme, screen = self.current_theme, self.settings.screen
+        palette = Palette.of(self.theme_variables, dark=theme.dark, ansi=theme.ansi)
+        return Look(palette, self.glyphs, screen.tint, screen.thoughts, screen.columns)
+
+    def change_theme(self, name: str) -> None:
+        """Another theme, now and from now on."""
+        self._set_theme(name)
+        self.keep_setting("screen.theme", name)
+
+    def keep_setting(self, key: str, value: object) -> None:
+        """Write a setting to the person's file; that it could not be done is only said."""
+        try:
+            remember(key, value)
+        except (BadSettings, OSError) as error:
+            self.notify(f"not remembered: {error}", severity="warning", markup=False)
+
+    def _set_theme(self, name: str) -> None:
+        if name == "auto":
+            name = THEMES[0].name
+        if name not in self.available_themes:
+            self.notify(f"there is no theme {name!r}; /theme names them", markup=False)
+            name = THEMES[0].name
+        self.theme = name
+
+    def on_page_screen_copy_asked(self, event: PageScreen.CopyAsked) -> None:
+        self.chat.errands.copy(event.text, "the page")
+
+    def on_context_screen_compact_asked(self) -> None:
+        self.chat.commands.compact()
+
+    def on_app_blur(self) -> None:
+        self.attention.focused = False
+
+    def on_app_focus(self) -> None:
+        self.attention.focused = True
+
+    @property
+    def folder(self) -> Path:
+        """Where it was started."""
+        return Path.cwd()

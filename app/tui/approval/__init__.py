@@ -1,0 +1,1 @@
+"""Asking the person before the model does something."""

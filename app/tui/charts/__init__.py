@@ -1,0 +1,1 @@
+"""Small charts as painted lines: every one has its figures in text beside it."""

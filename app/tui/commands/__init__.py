@@ -1,0 +1,1 @@
+"""What a person can order: commands that begin with a slash, and keys."""

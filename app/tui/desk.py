@@ -1,0 +1,336 @@
+"""The desk: a thread that does, one after the other, what the screen asks for.
+
+The conversation and the engine belong to this thread alone. Nothing here touches a widget: what
+happens is told as news, and every method of `Desk` that a screen may call returns at once.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Final
+
+from gemma_local.app.assistant import Answered
+from gemma_local.app.conversation import WRITTEN
+from gemma_local.app.dialogue import Dialogue
+from gemma_local.app.idle import Stopped
+from gemma_local.app.options import AnswerOptions
+from gemma_local.app.quick_tasks import Source, TaskName
+from gemma_local.app.saving import Saving
+from gemma_local.app.sessions.entry import Entry
+from gemma_local.app.sessions.store import SessionStore
+from gemma_local.app.stop import Stop
+from gemma_local.app.task_run import do_task
+from gemma_local.app.tui.ear import Ear, TaskEar
+from gemma_local.app.tui.news import (
+    Answer,
+    Asked,
+    BrokenOff,
+    News,
+    Notice,
+    NotOpened,
+    Opened,
+    OpenedWhy,
+    Planned,
+    TaskDone,
+    Used,
+    Work,
+    Working,
+)
+from gemma_local.app.unexpected import log_unexpected
+from gemma_local.engine.client import EngineDied
+from gemma_local.models.errors import GemmaLocalError
+
+Job = Callable[[], None]
+
+FAREWELL: Final = 20.0
+"""Seconds that closing waits for the desk: the state of a long conversation is being written."""
+
+
+class Desk:
+    """Owns the dialogue. Made and used by the screen's thread; ``tell`` hears the news in ours."""
+
+    def __init__(self, options: AnswerOptions, tell: Callable[[News], None]) -> None:
+        self._tell = tell
+        self._dialogue = Dialogue(options, Ear(tell))
+        self._saving: Saving | None = None
+        self._jobs: queue.SimpleQueue[tuple[Work, Stop, Job] | None] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._stops: list[Stop] = []
+        self._is_closed = False
+        self._thread = threading.Thread(target=self._run, name="desk", daemon=True)
+        self._thread.start()
+
+    # ------------------------------------------------------------------- what a screen may ask
+
+    @property
+    def options(self) -> AnswerOptions:
+        """What the person chose; changed by jobs alone."""
+        return self._dialogue.options
+
+    @property
+    def store(self) -> SessionStore | None:
+        """The saved sessions, None if nothing is saved. It may be used from any thread."""
+        return self._saving.store if self._saving is not None else None
+
+    @property
+    def engine_pid(self) -> int | None:
+        """The engine's process."""
+        return self._dialogue.engine.pid if self._dialogue.is_open else None
+
+    @property
+    def engine_is_alive(self) -> bool:
+        """Whether the engine's process runs; True where there is none yet."""
+        return not self._dialogue.is_open or self._dialogue.engine.is_alive
+
+    def open(self, options: AnswerOptions | None = None) -> None:
+        """Load a pair and open the conversation that the options ask for."""
+
+        def job() -> None:
+            dialogue = self._dialogue
+            if options is not None:
+                dialogue.options = options
+            try:
+                launch = dialogue.prepare()
+                self._tell(Planned(launch))
+                if launch.remark:
+                    self._tell(Notice(launch.remark, "warning"))
+                if self._saving is None:
+                    self._saving = Saving(dialogue.options, self._warn)
+                dialogue.open(self._saving, self._tell)
+            except GemmaLocalError as error:
+                self._tell(NotOpened(error))
+                return
+            self._tell_opened("start")
+
+        self._do("loading", job)
+
+    def change_pair(self, options: AnswerOptions) -> None:
+        """Load another pair and go on with the conversation."""
+
+        def job() -> None:
+            try:
+                self._dialogue.change_pair(options, self._tell)
+            except GemmaLocalError:
+                if self._dialogue.engine.is_alive:
+                    self._tell_opened("pair")
+                raise
+            self._tell_opened("pair")
+
+        self._do("loading", job)
+
+    def revive(self) -> None:
+        """Start the engine again."""
+
+        def job() -> None:
+            self._dialogue.revive(self._tell)
+            self._tell(Notice("the engine runs again"))
+
+        self._do("loading", job)
+
+    def ask(self, text: str, files: Sequence[tuple[int, int]] = (), written: str = "") -> None:
+        """Say something and have it answered; see ``Conversation.ask``."""
+        stop = Stop()
+
+        def job() -> None:
+            entry = self._dialogue.say(text, files=files, written=written)
+            self._tell(Asked(text, files, entry.number))
+            self._answer(lambda: self._dialogue.answer(stop))
+
+        self._do("answering", job, stop)
+
+    def retry(self) -> None:
+        """Have the last message answered again: after something failed, or in other words."""
+        stop = Stop()
+        self._do("answering", lambda: self._answer(lambda: self._dialogue.retry(stop)), stop)
+
+    def task(self, number: int, name: TaskName, source: Source) -> None:
+        """Do a small task beside the conversation; its news bears ``number``."""
+        stop, ear = Stop(), TaskEar(self._tell, number)
+
+        def job() -> None:
+            try:
+                task, text = do_task(self._dialogue, name, source, ear, stop)
+            except Stopped:
+                self._tell(TaskDone(number, "", "stopped"))
+            except GemmaLocalError as error:
+                self._tell(TaskDone(number, "", str(error)))
+            else:
+                self._tell(TaskDone(number, text, task.note))
+
+        self._do("task", job, stop)
+
+    def stop(self) -> bool:
+        """End what is being done and what waits to be done; False if that is nothing."""
+        with self._lock:
+            stops = list(self._stops)
+        for stop in stops:
+            stop.ask()
+        return bool(stops)
+
+    def begin_new(self) -> None:
+        """Begin a new conversation."""
+        self._turn_to("new", lambda dialogue: dialogue.begin_new())
+
+    def resume(self, id: str) -> None:  # noqa: A002 - it is the session's id everywhere
+        """Go on with another session."""
+        self._turn_to("resume", lambda dialogue: dialogue.resume(id))
+
+    def branch(self, entry: int) -> None:
+        """Go on in a copy of the conversation up to the entry with this number."""
+        self._turn_to("branch", lambda dialogue: dialogue.branch(_up_to(dialogue, entry)))
+
+    def rewind(self, entry: int) -> None:
+        """Go back to before the person's message with this number, in a copy."""
+
+        def job() -> None:
+            entries = self._dialogue.conversation.entries
+            said = next((_written(e) for e in entries if e.number == entry), "")
+            self._dialogue.branch(_up_to(self._dialogue, entry - 1))
+            self._tell_opened("rewind", said)
+
+        self._do("leaving", job)
+
+    def think(self, budget: int | None) -> None:
+        """Let the model think: at most ``budget`` tokens, 0 for no limit, None for not at all."""
+
+        def job() -> None:
+            if not self._dialogue.think(budget):
+                self._warn("this model does not think before it answers")
+
+        self._do("", job)
+
+    def draft(self, length: int | None) -> None:
+        """Draft so many tokens from now on, None for what pays."""
+
+        def job() -> None:
+            most = self._dialogue.ready.draft_max
+            if length is not None and length > most:
+                reason = f"at most {most}" if most else "none: there is no drafter"
+                self._warn(f"this pair was loaded for drafts of {reason}")
+                return
+            self._dialogue.options.draft = length
+
+        self._do("", job)
+
+    def compact(self) -> None:
+        """Make room in the context."""
+        stop = Stop()
+
+        def job() -> None:
+            done = self._dialogue.compact(stop)
+            self._tell(Notice("stopped" if done is None else done.sentence()))
+            self._tell(Used(self._dialogue.use()))
+
+        self._do("compacting", job, stop)
+
+    def count(self) -> None:
+        """Tell what the conversation takes of the context."""
+
+        def job() -> None:
+            self._tell(Used(self._dialogue.use(), self._dialogue.sizes()))
+
+        self._do("", job)
+
+    def look(self, at: Callable[[Dialogue], None]) -> None:
+        """Have something done with the dialogue between two other jobs."""
+        self._do("", lambda: at(self._dialogue))
+
+    def close(self, *, at_once: bool = False) -> None:
+        """End everything; waits for what was read to be written, unless it is to be at once."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        self.stop()
+        if at_once:
+            self._dialogue.close(at_once=True)
+            return
+        self._jobs.put(None)
+        self._thread.join(FAREWELL)
+        if self._thread.is_alive():
+            self._dialogue.close(at_once=True)
+
+    # ----------------------------------------------------------------------------- the thread
+
+    def _do(self, work: Work, job: Job, stop: Stop | None = None) -> None:
+        stop = Stop() if stop is None else stop
+        with self._lock:
+            self._stops.append(stop)
+        self._jobs.put((work, stop, job))
+
+    def _run(self) -> None:
+        while (item := self._jobs.get()) is not None:
+            work, stop, job = item
+            if work:
+                self._tell(Working(work))
+            try:
+                job()
+            except GemmaLocalError as error:
+                self._tell(Notice(str(error), "error"))
+            except Exception as error:  # noqa: BLE001 - the conversation goes on all the same
+                self._tell(Notice(log_unexpected(error), "error"))
+            finally:
+                with self._lock:
+                    self._stops.remove(stop)
+            if self._jobs.empty():
+                self._rest()
+                self._tell(Working(""))
+        self._leave()
+
+    def _rest(self) -> None:
+        if self._dialogue.is_open and self._dialogue.engine.is_alive:
+            self._dialogue.assistant.idle()
+
+    def _leave(self) -> None:
+        dialogue = self._dialogue
+        with suppress(GemmaLocalError):
+            if dialogue.is_open and dialogue.engine.is_alive:
+                dialogue.leave()
+        dialogue.close()
+        if self._saving is not None:
+            self._saving.close()
+
+    # ---------------------------------------------------------------------------------- inside
+
+    def _answer(self, answer: Callable[[], Answered]) -> None:
+        dialogue = self._dialogue
+        try:
+            answered = answer()
+        except GemmaLocalError as error:
+            self._tell(BrokenOff(str(error), isinstance(error, EngineDied)))
+            return
+        last = dialogue.conversation.entries[-1]
+        entry = last.number if last.message.role == "assistant" else 0
+        self._tell(Answer(answered, dialogue.last_label, entry))
+
+    def _turn_to(self, why: OpenedWhy, change: Callable[[Dialogue], None]) -> None:
+        def job() -> None:
+            change(self._dialogue)
+            self._tell_opened(why)
+
+        self._do("leaving", job)
+
+    def _tell_opened(self, why: OpenedWhy, returned: str = "") -> None:
+        dialogue = self._dialogue
+        kept = dialogue.kept
+        entries = tuple(dialogue.conversation.entries)
+        self._tell(
+            Opened(dialogue.ready, dialogue.launch, entries, kept.label, kept.title, why, returned)
+        )
+        if entries:
+            self._tell(Used(dialogue.use()))
+
+    def _warn(self, sentence: str) -> None:
+        self._tell(Notice(sentence, "warning"))
+
+
+def _written(entry: Entry) -> str:
+    """What the person wrote, without what was read for them."""
+    return str(entry.info.get(WRITTEN, entry.message.text))
+
+
+def _up_to(dialogue: Dialogue, number: int) -> int:
+    """How many entries there are up to the one with this number."""
+    return sum(entry.number <= number for entry in dialogue.conversation.entries)

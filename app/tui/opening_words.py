@@ -1,0 +1,53 @@
+"""What stands on the screen before anything was said."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from gemma_local.app.launch import Launch
+from gemma_local.app.tui.lines.line import EMPTY, Line
+from gemma_local.app.tui.lines.plain import render_plain
+from gemma_local.app.tui.transcript.look import Look
+from gemma_local.app.tui.transcript.painting import GUTTER
+from gemma_local.engine.messages import Ready
+
+_KEYS = (
+    ("/", "commands"),
+    ("@", "add a file"),
+    ("!", "run a command"),
+    ("f1", "keys and commands"),
+    ("f2", "speed and memory"),
+)
+_MARGIN = 4
+_KEY = 4
+
+
+def opening_words(
+    look: Look, width: int, folder: Path, launch: Launch | None, ready: Ready | None
+) -> Sequence[Line]:
+    """A few quiet lines for a transcript that is ``width`` cells wide."""
+    palette, glyphs = look.palette, look.glyphs
+    room = max(20, min(look.most, width - 2 * GUTTER))
+    dot = f" {glyphs.dot} "
+    lines: list[Line] = [EMPTY]
+
+    def say(text: str, *, strong: bool = False) -> None:
+        style = palette.heading if strong else palette.muted
+        margin = [(" " * GUTTER, style)]
+        lines.extend(render_plain(text, room, style, first=margin, rest=margin))
+
+    say("gemma-local", strong=True)
+    if launch is None:
+        say("looking at this machine ...")
+    elif ready is None:
+        say(f"loading {launch.target.path.name}")
+    else:
+        drafting = f"drafts up to {ready.draft_max} tokens" if ready.drafter else "no drafter"
+        say(dot.join((ready.name, drafting, f"context {ready.context:,}")))
+    say(f"in {folder}")
+    lines.append(EMPTY)
+    for key, what in _KEYS:
+        margin = [(f"{'':{GUTTER}}{key:{_KEY}}", palette.bullet)]
+        lines.extend(render_plain(what, room, palette.muted, first=margin))
+    return lines

@@ -1,0 +1,1 @@
+"""Whole screens, and those that lie over them."""

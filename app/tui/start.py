@@ -1,0 +1,64 @@
+"""From the command line to the screens, and back to a terminal that is as it was."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from gemma_local.app import folders
+from gemma_local.app.exit_codes import ExitCode
+from gemma_local.app.options import AnswerOptions
+from gemma_local.app.settings_file import load_settings
+from gemma_local.app.terminal import progress
+from gemma_local.app.tui.stderr_guard import guarded_stderr
+from gemma_local.app.tui.terminal_keeper import TerminalKeeper
+
+if TYPE_CHECKING:
+    from gemma_local.app.tui.app import GemmaLocalApp
+
+
+def run(options: AnswerOptions) -> int:
+    """Open the screens and stay until the person leaves.
+
+    Raises BadSettings if the settings cannot be read, and GemmaLocalError if the session that was
+    asked for is not there.
+    """
+    settings = load_settings()
+    with _kept_terminal():
+        # Textual reads it once, when it is imported.
+        if settings.screen.animation == "none" or "SSH_CONNECTION" in os.environ:
+            os.environ.setdefault("TEXTUAL_ANIMATIONS", "none")
+        from gemma_local.app.tui.app import GemmaLocalApp
+
+        app = GemmaLocalApp(options, settings)
+        try:
+            with guarded_stderr(folders.log_path()):
+                app.run(mouse=settings.screen.mouse)
+        finally:
+            _say_goodbye(app)
+    if app.failure is not None:
+        raise app.failure
+    return app.return_code or ExitCode.OK
+
+
+@contextmanager
+def _kept_terminal() -> Iterator[None]:
+    keeper = TerminalKeeper()
+    keeper.start()
+    try:
+        yield
+    finally:
+        keeper.dismiss()
+
+
+def _say_goodbye(app: GemmaLocalApp) -> None:
+    """Write down what was read, and say how to go on."""
+    if not app.is_interrupted:
+        progress.show("keeping what was read, for the next time")
+    app.desk.close(at_once=app.is_interrupted)
+    progress.clear()
+    if (farewell := app.farewell) and sys.stdout.isatty():
+        print(farewell, flush=True)

@@ -1,0 +1,1 @@
+"""What is always in sight: the model, its speed, and how full the context is."""

@@ -1,0 +1,1 @@
+"""The transcript: one widget that holds a day of conversation, and the items that it draws."""

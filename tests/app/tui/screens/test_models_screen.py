@@ -1,0 +1,196 @@
+"""Choosing among sizes and files: what fits is taken, what does not is explained."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from textual.widgets import Input
+
+from gemma_local.app.offers import Offer
+from gemma_local.app.tui.glyphs import ASCII
+from gemma_local.app.tui.screens.choices import Fetch, UseFile
+from gemma_local.app.tui.screens.models import ModelPicker
+from gemma_local.engine.plan.choice import plan_one
+from gemma_local.models.errors import GemmaLocalError
+from tests.app.tui.screens.host import Host, seen, text_of, until
+from tests.engine.plan.machines import GIB, candidates, machine
+from tests.ggufs import Pair
+from tests.models.store import local_files as make
+
+
+def sizes(gib: int = 12) -> list[Offer]:
+    """The published sizes on a machine with so much memory."""
+    where = machine(available=gib * GIB, total=(gib + 2) * GIB)
+    return [
+        Offer(
+            name=candidate.label,
+            label=candidate.label,
+            quantisation=candidate.quantisation,
+            bytes=candidate.bytes,
+            path=None,
+            where="maker/repository",
+            has_drafter=True,
+            planned=plan_one(where, candidate),
+        )
+        for candidate in candidates()
+    ]
+
+
+def local(offer: Offer, path: Path, name: str = "") -> Offer:
+    return replace(offer, path=path, name=name or path.stem, where="LM Studio")
+
+
+def picker(
+    offers: Sequence[Offer], *, loaded: Path | None = None, size: tuple[int, int] = (80, 24)
+) -> Host:
+    return Host(ModelPicker(lambda _: offers, loaded=loaded))
+
+
+def found(pilot: object, text: str) -> Callable[[], bool]:
+    return lambda: text in seen(pilot)  # type: ignore[arg-type]
+
+
+async def test_sizes_are_shown_at_once_and_filled_in_later() -> None:
+    may_go_on = threading.Event()
+
+    def look(say: Callable[[str], None]) -> Sequence[Offer]:
+        say("planning")
+        may_go_on.wait(30)
+        return sizes()
+
+    host = Host(ModelPicker(look))
+    async with host.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: "planning" in text_of(pilot, "#saying"))
+        assert all(label in seen(pilot) for label in ("E2B", "E4B", "12B", "26B-A4B", "31B"))
+        assert "to fetch" not in seen(pilot)
+        # Nothing can be chosen that is not known yet.
+        await pilot.press("enter")
+        may_go_on.set()
+        await until(pilot, found(pilot, "to fetch"))
+        assert not host.results
+        assert text_of(pilot, "#saying") == ""
+
+
+async def test_enter_takes_what_fits_and_explains_what_does_not() -> None:
+    host = picker(sizes())
+    async with host.run_test(size=(80, 24)) as pilot:
+        await until(pilot, found(pilot, "short"))
+        await pilot.press("ctrl+end", "enter")
+        assert "31B needs" in text_of(pilot, "#saying")
+        assert "more than is free" in text_of(pilot, "#saying") and not host.results
+        await pilot.press("ctrl+home", "down", "enter")
+    assert host.results == [Fetch("E4B")]
+
+
+async def test_typing_filters_and_a_click_chooses(tmp_path: Path) -> None:
+    offers = [*sizes(), local(sizes()[0], tmp_path / "mine.gguf", "mine[b]x[/]")]
+    host = picker(offers)
+    async with host.run_test(size=(120, 40)) as pilot:
+        await until(pilot, found(pilot, "to fetch"))
+        await pilot.press(*"studio mine")
+        await until(pilot, lambda: "26B" not in seen(pilot))
+        # What is in a name is text, whatever it looks like.
+        assert "mine[b]x[/]" in seen(pilot)
+        await pilot.press(*" nothing", "enter")
+        assert not host.results
+        await pilot.press(*["backspace"] * 8)
+        await until(pilot, found(pilot, "mine["))
+        await pilot.click("Options", offset=(3, 0))
+    assert host.results == [UseFile(tmp_path / "mine.gguf")]
+
+
+async def test_the_one_that_runs_is_marked(tmp_path: Path) -> None:
+    offers = [*sizes(), local(sizes()[1], tmp_path / "here.gguf")]
+    host = picker(offers, loaded=tmp_path / "here.gguf")
+    async with host.run_test(size=(80, 24)) as pilot:
+        await until(pilot, found(pilot, "in use"))
+        await pilot.press("enter")
+    # It runs already.
+    assert host.results == [None]
+
+
+async def test_details_are_those_of_doctor() -> None:
+    host = picker(sizes())
+    async with host.run_test(size=(80, 24)) as pilot:
+        await until(pilot, found(pilot, "to fetch"))
+        await pilot.press("ctrl+o")
+        await until(pilot, found(pilot, "How E2B would run"))
+        assert "KV cache" in seen(pilot) and "checkpoints" in seen(pilot)
+        await pilot.press("down")
+        await until(pilot, found(pilot, "How E4B would run"))
+        # Back to the list first.
+        await pilot.press("escape")
+        await until(pilot, found(pilot, "to fetch"))
+        assert not host.results
+        await pilot.press("escape")
+    assert host.results == [None]
+
+
+async def test_on_a_wide_screen_details_stand_beside_the_list() -> None:
+    host = picker(sizes())
+    async with host.run_test(size=(160, 50)) as pilot:
+        await until(pilot, found(pilot, "How E2B would run"))
+        assert "to fetch" in seen(pilot)
+        await pilot.resize_terminal(80, 24)
+        await until(pilot, lambda: "How E2B would run" not in seen(pilot))
+        await pilot.resize_terminal(160, 50)
+        await until(pilot, found(pilot, "How E2B would run"))
+
+
+async def test_a_path_is_checked_before_it_is_taken(
+    story: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(story.target.parent))
+    (tmp_path / "text.gguf").write_text("no model at all")
+    drafter = make.drafter(tmp_path)
+    host = picker(sizes())
+    async with host.run_test(size=(80, 24)) as pilot:
+        await until(pilot, found(pilot, "to fetch"))
+        for path in (tmp_path / "none.gguf", tmp_path / "text.gguf", drafter, tmp_path):
+            host.screen.query_one("#filter", Input).value = f"{path}"
+            await pilot.press("enter")
+            await until(pilot, lambda: bool(host.screen.query("#saying.-error")))
+            assert text_of(pilot, "#saying")
+            assert not host.results
+        host.screen.query_one("#filter", Input).value = f"~/{story.target.name}"
+        await pilot.press("enter")
+        await until(pilot, lambda: bool(host.results))
+    assert host.results == [UseFile(story.target)]
+
+
+async def test_trouble_is_a_sentence_and_leaves_a_way() -> None:
+    def look(_: object) -> Sequence[Offer]:
+        raise GemmaLocalError("the list of added models cannot be read")
+
+    host = Host(ModelPicker(look, glyphs=ASCII))
+    async with host.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: "cannot be read" in text_of(pilot, "#saying"))
+        assert "type to filter, or the path" in seen(pilot)
+        await pilot.press("enter", "escape")
+    assert host.results == [None]
+
+
+async def test_who_leaves_while_it_looks_stops_it() -> None:
+    ended = threading.Event()
+    begun = threading.Event()
+
+    def look(say: Callable[[str], None]) -> Sequence[Offer]:
+        try:
+            while True:
+                say("looking at one of very many")
+                begun.set()
+                ended.wait(0.01)
+        finally:
+            ended.set()
+
+    host = Host(ModelPicker(look))
+    async with host.run_test(size=(80, 24)) as pilot:
+        await until(pilot, begun.is_set)
+        await pilot.press("escape")
+        await until(pilot, lambda: bool(host.results))
+        await until(pilot, ended.is_set)
+    assert host.results == [None]

@@ -1,0 +1,98 @@
+"""Commands of the shell, really run and really ended."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from gemma_local.app.stop import Stop
+from gemma_local.app.workspace.command import Command
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="uses sh")
+
+
+def left_over(mark: str) -> list[psutil.Process]:
+    """Processes with ``mark`` in their command line that still run."""
+    return [
+        process
+        for process in psutil.process_iter(["cmdline", "status"])
+        if mark in " ".join(process.info["cmdline"] or ())
+        and process.info["status"] != psutil.STATUS_ZOMBIE
+    ]
+
+
+def test_output_comes_in_order_and_as_it_comes(tmp_path: Path) -> None:
+    heard: list[str] = []
+    command = Command("echo one; echo two >&2; sleep 0.2; pwd", tmp_path, on_output=heard.append)
+    ended = command.run()
+    assert ended.output == f"one\ntwo\n{tmp_path}\n" == "".join(heard)
+    assert len(heard) > 1
+    assert (ended.status, ended.timed_out, ended.stopped) == (0, False, False)
+
+
+def test_nobody_is_asked_for_input(tmp_path: Path) -> None:
+    assert Command("cat; read x || echo nothing", tmp_path).run().output == "nothing\n"
+
+
+def test_statuses_and_signals(tmp_path: Path) -> None:
+    assert Command("exit 3", tmp_path).run().status == 3
+    assert Command("kill -9 $$", tmp_path).run().status == -9
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "sleep 7001 & wait",
+        "(sleep 7001 &) ; sleep 7001",
+        "setsid sleep 7001 & sleep 7001",
+        "trap '' TERM; sleep 7001 & while :; do sleep 1; done",
+    ],
+)
+def test_a_timeout_leaves_nothing_running(tmp_path: Path, words: str) -> None:
+    ended = Command(words, tmp_path, timeout=0.8).run()
+    assert ended.timed_out
+    assert left_over("sleep 7001") == []
+
+
+def test_a_stop_leaves_nothing_running(tmp_path: Path) -> None:
+    stop = Stop()
+    timer = threading.Timer(0.3, stop.ask)
+    timer.start()
+    ended = Command("echo begun; sleep 7002", tmp_path).run(stop)
+    timer.join()
+    assert ended.stopped
+    assert ended.output == "begun\n"
+    assert left_over("sleep 7002") == []
+
+
+def test_a_child_that_keeps_the_output_open_is_not_waited_for(tmp_path: Path) -> None:
+    start = time.monotonic()
+    ended = Command("sleep 7003 & echo done", tmp_path).run()
+    assert ended.output == "done\n"
+    assert time.monotonic() - start < 60
+    assert left_over("sleep 7003") == []
+
+
+def test_a_command_that_closes_its_output_is_waited_for(tmp_path: Path) -> None:
+    assert Command("exec >&- 2>&-; sleep 0.5; exit 4", tmp_path).run().status == 4
+
+
+def test_broken_characters_at_the_edge_of_a_read_are_whole(tmp_path: Path) -> None:
+    words = "printf '\\303'; sleep 0.2; printf '\\244\\377'"
+    assert Command(words, tmp_path).run().output == "ä\ufffd"
+
+
+def test_the_environment_is_what_is_given(tmp_path: Path) -> None:
+    given = {"PATH": "/usr/bin:/bin", "COLOUR": "red"}
+    ended = Command("echo $COLOUR $TERM $HOME.", tmp_path, environment=given).run()
+    assert ended.output == "red dumb .\n"
+
+
+def test_a_list_of_words_needs_no_shell(tmp_path: Path) -> None:
+    ended = Command([sys.executable, "-c", "print('$HOME')"], tmp_path).run()
+    assert ended.output == "$HOME\n"
