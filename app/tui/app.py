@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from textual.app import App
 from textual.binding import BindingType
@@ -28,10 +28,12 @@ from gemma_local.app.tui.glyphs import glyphs_for
 from gemma_local.app.tui.news import News, NewsBuffer
 from gemma_local.app.tui.palette import Palette
 from gemma_local.app.tui.screens.chat import ChatScreen
-from gemma_local.app.tui.status.page_screen import PageScreen
 from gemma_local.app.tui.themes import THEMES
 from gemma_local.app.tui.transcript.look import Look
 from gemma_local.models.errors import GemmaLocalError
+
+if TYPE_CHECKING:
+    from gemma_local.app.tui.status.page_screen import PageScreen
 
 PAUSE: Final = 1 / 12
 """Seconds between two updates of the screen while an answer comes."""
@@ -47,7 +49,7 @@ class GemmaLocalApp(App[None]):
     TITLE = "gemma-local"
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {CommandProvider}
     # Without it Textual would add one of its own, which no setting could change.
-    BINDINGS: ClassVar[list[BindingType]] = [binding("palette")]
+    BINDINGS: ClassVar[list[BindingType]] = [replace(binding("palette"), show=False)]
     CSS = PALETTE_CSS
 
     class NewsCame(Message):
@@ -62,7 +64,10 @@ class GemmaLocalApp(App[None]):
         """Why it could not even begin."""
         self.is_interrupted = False
         """Whether it was ended from outside, and must not take its time."""
+        self._heard_interrupts: Any = None
+        """What heard Ctrl-C before; None before it is heard here."""
         self._news = NewsBuffer(self._call)
+        self._chat: ChatScreen | None = None
         self._told_at = 0.0
         self._pause = PAUSE
         self.desk = Desk(replace(options), self._news.put)
@@ -79,23 +84,40 @@ class GemmaLocalApp(App[None]):
         except BadSettings as error:
             self.notify(str(error), severity="error", markup=False, timeout=20)
         self._heed_signals()
-        self.push_screen(ChatScreen(self))
+        self._chat = ChatScreen(self)
+        self.push_screen(self._chat)
         self.call_after_refresh(self.desk.open)
 
     def on_unmount(self) -> None:
         self.attention.give_back()
+        if self._heard_interrupts is not None:
+            signal.signal(signal.SIGINT, self._heard_interrupts)
 
     def _heed_signals(self) -> None:
         """The terminal is closed, or somebody wants us gone: leave it as it was."""
         import asyncio
 
-        for number in (signal.SIGTERM, getattr(signal, "SIGHUP", None)):
-            if number is not None:
-                # Not on Windows, and not where this is no main thread.
-                with suppress(NotImplementedError, RuntimeError, ValueError):
-                    asyncio.get_running_loop().add_signal_handler(
-                        number, self._end_by_signal, number
-                    )
+        loop = asyncio.get_running_loop()
+
+        def interrupted(number: int, _frame: object) -> None:
+            loop.call_soon_threadsafe(self._end_by_signal, number)
+
+        # Not on Windows, and not where this is no main thread.
+        with suppress(NotImplementedError, RuntimeError, ValueError):
+            if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+                # Not by the loop, which would also hear the Ctrl-C that is for the person's editor.
+                self._heard_interrupts = signal.signal(signal.SIGINT, interrupted)
+            for number in (signal.SIGTERM, signal.SIGHUP):
+                loop.add_signal_handler(number, self._end_by_signal, number)
+
+    @property
+    def crash(self) -> Exception | None:
+        """What nobody thought of and what ended it."""
+        return self._exception
+
+    def _fatal_error(self) -> None:
+        # Textual would show a traceback with the values of variables: what was said, that is.
+        self._close_messages_no_wait()
 
     def _end_by_signal(self, number: int) -> None:
         self.is_interrupted = True
@@ -109,7 +131,8 @@ class GemmaLocalApp(App[None]):
     @property
     def chat(self) -> ChatScreen:
         """The screen with the conversation."""
-        return next(screen for screen in self.screen_stack if isinstance(screen, ChatScreen))
+        assert self._chat is not None
+        return self._chat
 
     @property
     def farewell(self) -> str:
@@ -140,7 +163,9 @@ class GemmaLocalApp(App[None]):
 
     def _tell_news(self) -> None:
         start = time.monotonic()
-        if news := self._news.take():
+        news = self._news.take()
+        # At the very end there is nobody left to hear it.
+        if news and self.chat.is_attached:
             self.chat.hear(news)
         self._told_at = time.monotonic()
         self._pause = min(max(PAUSE, (self._told_at - start) * _BACK_OFF), _LONGEST_PAUSE)

@@ -139,7 +139,8 @@ class AnswerItem(Item):
     def estimate(self, width: int) -> int:
         thought = self._thought.estimate(width, is_open=self._is_open) if self._thought else 0
         answer = rows_of(self._answer.text, width)
-        return thought + answer + bool(thought and answer) + bool(self._ending)
+        last = bool(self._ending or self._footer)
+        return thought + answer + bool(thought and answer) + last + bool(last and answer)
 
     def _paint(self, width: int, look: Look) -> Sequence[Line]:
         self._opens_thoughts = look.thoughts
@@ -168,4 +169,7 @@ class AnswerItem(Item):
             facts.append((shown_line(self._footer), palette.faint))
         if len(facts) > 1:
             facts.insert(1, (f" {glyphs.dot} ", palette.faint))
-        return wrap(facts, width) if facts else []
+        if not facts:
+            return []
+        lines = wrap(facts, width)
+        return [EMPTY, *lines] if self._answer else lines

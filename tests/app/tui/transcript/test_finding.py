@@ -104,10 +104,11 @@ async def test_thousands_of_messages() -> None:
     app = Host([PersonItem(f"message number {n}") for n in range(3_000)])
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()
-        assert app.transcript.find("number 1234") == Found(1, 1)
+        assert app.transcript.find("number 2845") == Found(1, 1)
         await pilot.pause()
-        assert painted_in(app, "found_here") == ["number 1234"]
-        assert sum(bool(item.painted) for item in app.transcript.items[:1_000]) == 0
+        assert painted_in(app, "found_here") == ["number 2845"]
+        # What is painted ahead meanwhile is around the view.
+        assert sum(bool(item.painted) for item in app.transcript.items[:400]) == 0
 
 
 class HostWithBar(Host):
