@@ -15,7 +15,7 @@ SETUP := $(PYTHON) packaging/make_venv.py
 
 # The targets share .venv, so two of them must not set it up at the same time.
 .NOTPARALLEL:
-.PHONY: help run test demo lint format bench clean
+.PHONY: help run test demo lint format bench pocket clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' Makefile
@@ -52,6 +52,10 @@ format: ## put the sources into the form that lint wants
 bench: ## measure a pair with and without drafting: ARGS="--model FILE"
 	@$(SETUP)
 	@$(BIN)/gemma-local bench $(ARGS)
+
+pocket: ## train the pocket pair anew (hours): ARGS="--size smoke" tries it in a minute
+	@$(SETUP) pocket
+	$(PY) -m gemma_local.models.pocket.train.make .pocket $(ARGS)
 
 clean: ## remove what builds and checks leave behind; .venv stays
 	rm -rf build dist gemma_local.egg-info

@@ -13,6 +13,9 @@ setup(
     packages=[
         f"gemma_local.{package}"
         for room in ROOMS
-        for package in find_packages(include=[room, f"{room}.*"])
+        # How the pocket pair is made is no part of what is installed.
+        for package in find_packages(
+            include=[room, f"{room}.*"], exclude=["models.pocket.train", "models.pocket.train.*"]
+        )
     ],
 )

@@ -77,7 +77,7 @@ def show_last_turn(entries: Sequence[Entry]) -> None:
     """Remind the person where a conversation was: its last question and what was answered."""
     users = [i for i, e in enumerate(entries) if e.message.role == "user" and e.kind == "message"]
     for entry in entries[users[-1] :] if users else ():
-        text = printable(entry.message.text.strip(), sys.stdout)
+        text = printable(entry.written.strip(), sys.stdout)
         if entry.message.role == "user":
             say(dim("\n".join(f"> {line}" for line in text.split("\n")), sys.stdout))
         elif entry.message.role == "assistant" and text:

@@ -14,7 +14,7 @@ from typing import Final
 
 from gemma_local.app.context_window import Window
 from gemma_local.app.sessions.entry import Entry
-from gemma_local.models.message import Message, ToolCall
+from gemma_local.models.message import Message, ToolCall, Value
 
 SUMMARY_REQUEST: Final = """\
 Sum up our conversation so far. You will go on with nothing but this summary, so write down, in \
@@ -25,10 +25,17 @@ Write only the summary."""
 PINNED: Final = "pinned"
 """A key of ``Entry.info``: true for what must stay word for word, such as a list of open tasks."""
 
+OUTPUT: Final = "output"
+SAID: Final = "user_says"
+"""Keys of a tool's result that also brings what the user said while it ran."""
+
 _NEWEST_OUTPUT_SHARE: Final = 10
+_NEWEST_STEPS_SHARE: Final = 4
 _RECENT_TURNS_SHARE: Final = 5
 _SMALL_OUTPUT: Final = 48
 _LONGEST_ARGUMENT: Final = 40
+_LONG_ARGUMENT: Final = 200
+"""Characters of an argument from which on it may be left out later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +53,7 @@ class Compacted:
     before: int
     after: int
     stubs: int = 0
+    """Outputs, and steps of the chain that is going on."""
     summarised: int = 0
     dropped: int = 0
     summary: str = ""
@@ -86,6 +94,32 @@ def old_outputs(live: Sequence[Entry], tokens: Mapping[int, int], window: Window
         spare -= count
         if spare < 0 and count >= _SMALL_OUTPUT:
             found.append(StandIn(entry.number, _stub(entry.message, calls[entry.number], count)))
+    return found[::-1]
+
+
+def old_steps(live: Sequence[Entry], tokens: Mapping[int, int], window: Window) -> list[StandIn]:
+    """Stand-ins for what is old in the chain of calls that is going on: output becomes a line, and
+    long arguments become a word about them.
+
+    The newest steps stay, up to a quarter of the window, and the last one in any case.
+    """
+    start = turn_start(live)
+    last = next(
+        (i for i in reversed(range(len(live))) if live[i].message.role == "assistant"), start
+    )
+    spare = window.size // _NEWEST_STEPS_SHARE
+    spare -= sum(tokens.get(entry.number, 0) for entry in live[last:])
+    found: list[StandIn] = []
+    calls = _calls_of_results(live)
+    for entry in reversed(live[start + 1 : last]):
+        count = tokens.get(entry.number, 0)
+        spare -= count
+        if spare >= 0 or is_pinned(entry) or entry.stand_in is not None:
+            continue
+        if entry.message.role == "tool" and count >= _SMALL_OUTPUT:
+            found.append(StandIn(entry.number, _stub(entry.message, calls[entry.number], count)))
+        elif (short := _with_short_calls(entry.message)) is not None:
+            found.append(StandIn(entry.number, short))
     return found[::-1]
 
 
@@ -151,7 +185,24 @@ def describe(call: ToolCall) -> str:
 
 def _stub(message: Message, call: ToolCall, tokens: int) -> Message:
     text = f"[{describe(call)}: {tokens} tokens of output, dropped to save room]"
-    return replace(message, text=text, result=None)
+    said = (message.result or {}).get(SAID)
+    # What the user said stays word for word.
+    return replace(message, text=text, result={OUTPUT: text, SAID: said} if said else None)
+
+
+def _with_short_calls(message: Message) -> Message | None:
+    """An answer without the long arguments of its calls, None if it has none."""
+    calls = tuple(
+        replace(call, arguments={key: _short(value) for key, value in call.arguments.items()})
+        for call in message.calls
+    )
+    return None if calls == message.calls else replace(message, calls=calls, spoken=None)
+
+
+def _short(value: Value) -> Value:
+    if not isinstance(value, str) or len(value) <= _LONG_ARGUMENT:
+        return value
+    return f"({len(value):,} characters, dropped to save room)"
 
 
 def _calls_of_results(live: Sequence[Entry]) -> dict[int, ToolCall]:

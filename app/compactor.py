@@ -10,6 +10,7 @@ from gemma_local.app.compaction import (
     Compacted,
     StandIn,
     old_outputs,
+    old_steps,
     oldest_turns,
     summary_tokens,
     to_sum_up,
@@ -55,6 +56,9 @@ class Compactor:
         tokens = self._counter.entries(conversation)
         live = conversation.live
         stubs = old_outputs(live, tokens, self._window)
+        if conversation.is_in_chain:
+            # What the model is doing goes on with what is newest of it.
+            stubs += old_steps(live, tokens, self._window)
         saved = sum(tokens[stub.number] - _STUB_TOKENS for stub in stubs)
         excess = before - saved - (self._window.compact_at - self._window.worthwhile)
         summed = summary = None

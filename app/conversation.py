@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from gemma_local.app.compaction import SUMMARY_REQUEST, StandIn
+from gemma_local.app.compaction import OUTPUT, SAID, SUMMARY_REQUEST, StandIn
 from gemma_local.app.prompts import PromptWriter
 from gemma_local.app.record import Record, Stream
-from gemma_local.app.sessions.entry import Entry
+from gemma_local.app.sessions.entry import WRITTEN, Entry
 from gemma_local.models.chat_format import Rendering
-from gemma_local.models.message import Message, Tool, Value
+from gemma_local.models.message import Message, Tool, ToolCall, Value
 
 INTERRUPTED: Final = "It was interrupted and brought no result."
 """What the model reads in place of a result that never came."""
 
 FILES: Final = "files"
 """A key of ``Entry.info``: [start, end] of each part of the text that came from a file."""
-WRITTEN: Final = "written"
-"""A key of ``Entry.info``: what the person wrote, with "@" before the names of files."""
 REQUEST: Final = "request"
 """A key of a summary's ``Entry.info``: what the model was asked for."""
 
@@ -47,14 +45,17 @@ class Conversation:
         *,
         system: str = "",
         tools: Sequence[Tool] = (),
+        examples: Sequence[ToolCall] = (),
         thinking: bool = False,
     ) -> None:
-        """``entries`` are those that ``record`` has already."""
+        """``entries`` are those that ``record`` has already. ``examples`` show how ``tools`` are
+        called, to a Gemma 4."""
         self._writer = writer
         self._record = record
         self.entries = list(entries)
         self.system = system
         self.tools = tuple(tools) if writer.supports_tools else ()
+        self._examples = tuple(examples) if self.tools else ()
         self.thinking = thinking and writer.supports_thinking
 
     # --------------------------------------------------------------------------------- reading
@@ -77,6 +78,20 @@ class Conversation:
         live = self.live
         return bool(live) and live[-1].message.role == "tool"
 
+    @property
+    def unanswered(self) -> tuple[ToolCall, ...]:
+        """Calls of the last answer that have no result."""
+        waiting: list[ToolCall] = []
+        for entry in self.live:
+            message = entry.message if entry.stand_in is None else entry.stand_in
+            if message.role == "tool":
+                same = next((call for call in waiting if call.name == message.tool), None)
+                if same is not None:
+                    waiting.remove(same)
+            else:
+                waiting = list(message.calls)
+        return tuple(waiting)
+
     def view(self, live: Sequence[Entry] | None = None) -> View:
         """The messages that the model reads, of all entries or of the ``live`` ones given."""
         messages: list[Message] = []
@@ -87,7 +102,7 @@ class Conversation:
             numbers.append(number)
 
         if self.system:
-            add(Message("system", self.system))
+            add(Message("system", self.system, calls=self._examples))
         waiting: list[str] = []
         for entry in self.live if live is None else live:
             message = entry.message if entry.stand_in is None else entry.stand_in
@@ -125,21 +140,44 @@ class Conversation:
 
     # --------------------------------------------------------------------------------- writing
 
-    def ask(self, text: str, *, files: Sequence[tuple[int, int]] = (), written: str = "") -> Entry:
+    def ask(
+        self,
+        text: str,
+        *,
+        files: Sequence[tuple[int, int]] = (),
+        written: str = "",
+        info: Mapping[str, Any] | None = None,
+    ) -> Entry:
         """The user says something; ``files`` are the parts of it that came from files, as
-        (start, end), and ``written`` what they wrote themselves if that is not ``text``."""
-        info: dict[str, Any] = {FILES: [list(span) for span in files]} if files else {}
+        (start, end), and ``written`` what they wrote themselves if that is not ``text``. ``info``
+        is kept with it."""
+        kept: dict[str, Any] = dict(info or {})
+        if files:
+            kept[FILES] = [list(span) for span in files]
         if written and written != text:
-            info[WRITTEN] = written
-        return self._keep(self._record.append(Message("user", text), info=info))
+            kept[WRITTEN] = written
+        return self._keep(self._record.append(Message("user", text), info=kept))
 
-    def add_result(self, tool: str, result: str | dict[str, Value]) -> Entry:
-        """A tool that the model called has ended."""
+    def add_result(
+        self,
+        tool: str,
+        result: str | dict[str, Value],
+        *,
+        said: str = "",
+        info: Mapping[str, Any] | None = None,
+    ) -> Entry:
+        """A tool that the model called has ended. ``info`` is kept with the result.
+
+        ``said`` is what the user wrote meanwhile. It comes with the result, under a key of its own,
+        which no text of the result can imitate; a message would end the model's turn, and the
+        thoughts in it would have to go.
+        """
         if isinstance(result, str):
-            message = Message("tool", result, tool=tool)
+            both: dict[str, Value] | None = {OUTPUT: result, SAID: said} if said else None
+            message = Message("tool", result, tool=tool, result=both)
         else:
-            message = Message("tool", tool=tool, result=result)
-        return self._keep(self._record.append(message))
+            message = Message("tool", tool=tool, result={**result, SAID: said} if said else result)
+        return self._keep(self._record.append(message, info=info))
 
     def answering(self) -> Stream:
         """Begin to write an answer down; ``keep`` takes its entry."""

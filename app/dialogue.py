@@ -9,7 +9,7 @@ from gemma_local.app import folders
 from gemma_local.app.assistant import Answered, Assistant
 from gemma_local.app.compaction import Compacted
 from gemma_local.app.context_window import ContextUse
-from gemma_local.app.conversation import FILES, WRITTEN, Conversation
+from gemma_local.app.conversation import FILES, Conversation
 from gemma_local.app.errors import UsageError
 from gemma_local.app.exactness_record import ExactnessRecord, deserves_label
 from gemma_local.app.launch import Launch, OnLoading, prepare
@@ -166,8 +166,8 @@ class Dialogue:
             question = live[said[-1]]
             self.conversation.drop([entry.number for entry in live[said[-1] :]])
             files = [(start, end) for start, end in question.info.get(FILES, ())]
-            written = str(question.info.get(WRITTEN, ""))
-            self.conversation.ask(question.message.text, files=files, written=written)
+            text, written = question.message.text, question.written
+            self.conversation.ask(text, files=files, written=written)
         return self.answer(stop)
 
     def answer(self, stop: Stop | None = None) -> Answered:

@@ -75,6 +75,11 @@ class AgentSettings(_Table):
 
     mode: Mode = "ask"
     """Ask before every change, edit files without asking, run commands as well, or only look."""
+    rules: list[Word] = Field(default_factory=list)
+    """What is allowed without asking, such as "run: pytest *" or "edit: src/**", or forbidden, such
+    as "!run: make deploy *"."""
+    network: bool = False
+    """Whether commands may use the network where they run in a sandbox."""
 
 
 class Settings(_Table):

@@ -76,7 +76,7 @@ def remember(key: str, value: Any, path: Path | None = None) -> None:
         document = tomlkit.parse(text)
         if table not in document:
             document[table] = tomlkit.table()
-        document[table][name] = value
+        _put(document[table], name, value)
         written = tomlkit.dumps(document)
         is_right = tomllib.loads(written) == after
     except (TOMLKitError, ValueError, RecursionError):
@@ -87,6 +87,16 @@ def remember(key: str, value: Any, path: Path | None = None) -> None:
             f"change it by hand, under [{table}]"
         )
     _replace(path, written)
+
+
+def _put(table: Any, name: str, value: Any) -> None:
+    """Set a value; of a list that only grows, what is there stays with its comments."""
+    old = table.get(name)
+    if isinstance(old, list) and isinstance(value, list) and value[: len(old)] == list(old):
+        for item in value[len(old) :]:
+            old.append(item)
+    else:
+        table[name] = value
 
 
 def _read(path: Path) -> str:
@@ -206,6 +216,8 @@ def _what(problem: Any, way: Sequence[str], value: Any) -> str:
             wanted = "true or false"
         case "int_type" | "greater_than_equal" | "less_than_equal":
             wanted = f"a whole number{_bounds(table, name)}"
+        case _ if name == "rules":
+            wanted = 'a list such as ["run: pytest *", "edit: src/**"]'
         case _ if table == "keys":
             wanted = 'a key such as "ctrl+x", or a list of keys'
         case _:

@@ -5,16 +5,14 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
-
-import psutil
+from typing import TYPE_CHECKING, Final
 
 from gemma_local.app import folders
-from gemma_local.app.known_speeds import known_bandwidth
-from gemma_local.app.launch import Launch
-from gemma_local.engine.messages import Done, Ready
-from gemma_local.engine.plan.history import History, Run, machine_key
-from gemma_local.engine.plan.settings import Wishes
+
+if TYPE_CHECKING:
+    # Here and below: who only asks for the constants needs no plan.
+    from gemma_local.app.launch import Launch
+    from gemma_local.engine.messages import Done, Ready
 
 LEAST_DECODED: Final = 16
 LEAST_READ: Final = 64
@@ -49,6 +47,10 @@ def remember(
         return
     if not (plain or drafted or prefill):
         return
+    from gemma_local.app.known_speeds import known_bandwidth
+    from gemma_local.engine.plan.history import History, Run, machine_key
+    from gemma_local.engine.plan.settings import Wishes
+
     candidate, raw = planned.candidate, planned.raw
     run = Run(
         at=round(time.time(), 1),
@@ -82,6 +84,8 @@ def _peak_bytes(pid: int | None) -> int | None:
         # psutil tells the peak on Windows only.
         status = Path(f"/proc/{pid}/status").read_text()
         return int(status.partition("VmHWM:")[2].split()[0]) * 1024
+    import psutil
+
     with suppress(psutil.Error):
         memory = psutil.Process(pid).memory_info()
         return int(getattr(memory, "peak_wset", memory.rss))

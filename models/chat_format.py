@@ -27,7 +27,7 @@ from itertools import chain, pairwise
 from typing import Final, Literal
 
 from gemma_local.models.chat_values import merged, object_pieces, quoted
-from gemma_local.models.message import Message, Opening, Spoken, Tool
+from gemma_local.models.message import Message, Opening, Spoken, Tool, ToolCall
 from gemma_local.models.prompt import Control, Ids, Piece, Prompt, Text
 from gemma_local.models.tool_declaration import declaration_pieces
 
@@ -127,11 +127,21 @@ def _head(messages: Sequence[Message], tools: Sequence[Tool], thinking: bool) ->
         return
     think: Prompt = (Control("<|think|>"), Text("\n")) if thinking else ()
     end = () if tools else _TURN_END
-    pieces = (Control("<bos>"), Control("<|turn>"), Text("system\n"), *think, Text(text), *end)
+    said = (Text(text), *(_examples(messages[0].calls) if is_system and tools else ()))
+    pieces = (Control("<bos>"), Control("<|turn>"), Text("system\n"), *think, *said, *end)
     yield Section("system", merged(pieces), index)
     if tools:
         declarations = chain.from_iterable(declaration_pieces(tool) for tool in tools)
         yield Section("tools", merged((*declarations, *_TURN_END)))
+
+
+def _examples(calls: Sequence[ToolCall]) -> Iterator[Piece]:
+    """Calls of the system's message: as the model is to write them."""
+    if calls:
+        yield Text("\n\nCalls are written like this:")
+    for call in calls:
+        yield Text("\n")
+        yield from _call(call)
 
 
 def _turns(
@@ -178,9 +188,13 @@ def _said(message: Message, keeps_thoughts: bool) -> Iterator[Piece]:
             yield Control("<channel|>")
         yield Text(message.text.strip())
         for call in message.calls:
-            yield Control("<|tool_call>")
-            yield from (Text(f"call:{call.name}"), *object_pieces(call.arguments))
-            yield Control("<tool_call|>")
+            yield from _call(call)
+
+
+def _call(call: ToolCall) -> Iterator[Piece]:
+    yield Control("<|tool_call>")
+    yield from (Text(f"call:{call.name}"), *object_pieces(call.arguments))
+    yield Control("<tool_call|>")
 
 
 def _spoken(spoken: Spoken, keeps_thoughts: bool) -> Iterator[Piece]:

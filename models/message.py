@@ -57,9 +57,10 @@ class Spoken:
 class Message:
     """One message.
 
-    ``thought`` and ``calls`` are an assistant's, ``tool`` is the name of the tool whose result a
-    message of role "tool" brings: ``result`` if it is not None, else ``text``. ``spoken`` is only
-    of use with the vocabulary that it came from.
+    ``thought`` and ``calls`` are an assistant's; those of a system message are examples of how
+    calls are written, in Gemma 4's format. ``tool`` is the name of the tool whose result a message
+    of role "tool" brings: ``result`` if it is not None, else ``text``. ``spoken`` is only of use
+    with the vocabulary that it came from.
     """
 
     role: Role

@@ -6,12 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from gemma_local.models.message import Message
 
 Kind = Literal["message", "summary"]
 """A message as it was said, or a summary that stands for the messages before it."""
+
+WRITTEN: Final = "written"
+"""A key of ``Entry.info``: what the person wrote, where files and the like were added to it."""
 
 State = Literal["complete", "partial", "stopped"]
 """Said to its end; still being said; or cut short, by the person or by the end of a process."""
@@ -40,6 +43,11 @@ class Entry:
     stand_in: Message | None = None
     dropped: bool = False
     info: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def written(self) -> str:
+        """The message's text as it was written, without what was added to it for the model."""
+        return str(self.info.get(WRITTEN, self.message.text))
 
 
 def first_entries(entries: Sequence[Entry], count: int) -> list[Entry]:

@@ -222,10 +222,10 @@ class Session:
         if entry.state != "partial":
             assert inserted.lastrowid is not None
             self._index.add(connection, inserted.lastrowid, entry.message)
-        if entry.message.role == "user" and entry.kind == "message" and entry.message.text.strip():
+        if entry.message.role == "user" and entry.kind == "message" and entry.written.strip():
             connection.execute(
                 "UPDATE sessions SET title = ? WHERE id = ? AND title = ''",
-                (title_of(entry.message.text), self.id),
+                (title_of(entry.written), self.id),
             )
         self._touch(connection)
         return entry

@@ -9,26 +9,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gemma_local.app import clipboard
-from gemma_local.app.agent.consent import Mode
-from gemma_local.app.attachments import attach
-from gemma_local.app.dialogue import Dialogue
 from gemma_local.app.errors import UsageError
-from gemma_local.app.quick_tasks import Source, TaskName, shown_as, source_of
-from gemma_local.app.sessions.command import remove_states
-from gemma_local.app.sessions.entry import Entry, SessionInfo
-from gemma_local.app.sessions.exporting import exported, format_of
-from gemma_local.app.tui.commands.arguments import CopyWhat
 from gemma_local.app.tui.commands.keys import chosen_keys
-from gemma_local.app.tui.commands.target import Setting
-from gemma_local.app.tui.screens.context import ContextScreen
-from gemma_local.app.tui.screens.help import HelpScreen
-from gemma_local.app.tui.screens.rewind import RewindPicker, Verb
-from gemma_local.app.tui.screens.sessions import SessionPicker
-from gemma_local.app.tui.screens.stats import StatsScreen
 from gemma_local.app.tui.transcript.answer_item import AnswerItem
 
 if TYPE_CHECKING:
+    # A page, and what it needs, is loaded when it is opened: the first picture waits for none.
+    from gemma_local.app.agent.consent import Mode
+    from gemma_local.app.dialogue import Dialogue
+    from gemma_local.app.quick_tasks import Source, TaskName
+    from gemma_local.app.sessions.entry import Entry, SessionInfo
+    from gemma_local.app.tui.commands.arguments import CopyWhat
+    from gemma_local.app.tui.commands.target import Setting
     from gemma_local.app.tui.screens.chat import ChatScreen
+    from gemma_local.app.tui.screens.rewind import Verb
 
 _FILE_NAME = 40
 
@@ -55,6 +49,9 @@ class ChatCommands:
         if session:
             screen.desk.resume(store.find(session).id)
             return
+        from gemma_local.app.sessions.command import remove_states
+        from gemma_local.app.tui.screens.sessions import SessionPicker
+
         current = screen.opened.label if screen.opened is not None else None
         picker = SessionPicker(
             store,
@@ -84,6 +81,8 @@ class ChatCommands:
         def choose(entries: Sequence[Entry]) -> None:
             said = [entry.number for entry in entries if entry.message.role == "user"]
             if number is None:
+                from gemma_local.app.tui.screens.rewind import RewindPicker
+
                 picker = RewindPicker(entries, verb, glyphs=screen.gemma.glyphs)
                 screen.app.push_screen(picker, go)
             elif number > len(said):
@@ -102,6 +101,8 @@ class ChatCommands:
         self._screen.desk.compact()
 
     def context(self) -> None:
+        from gemma_local.app.tui.screens.context import ContextScreen
+
         self._open_first()
         self._screen.app.push_screen(ContextScreen(glyphs=self._screen.gemma.glyphs))
         self._screen.desk.count()
@@ -134,6 +135,8 @@ class ChatCommands:
         self._screen.say(f"the drafter drafts {words} from the next message on")
 
     def stats(self) -> None:
+        from gemma_local.app.tui.screens.stats import StatsScreen
+
         screen = self._screen
         measured = screen.speedometer.measured(screen.desk.engine_pid)
         screen.app.push_screen(StatsScreen(measured, glyphs=screen.gemma.glyphs))
@@ -150,6 +153,9 @@ class ChatCommands:
     def read_source(self, text: str) -> Source:
         """The text that a task works on. Reads files and the clipboard: not for the thread that
         draws. Raises NothingToDo, NoClipboard, Unreadable."""
+        from gemma_local.app.attachments import attach
+        from gemma_local.app.quick_tasks import source_of
+
         folder = self._screen.gemma.folder
 
         def read_file(path: str) -> str:
@@ -163,6 +169,8 @@ class ChatCommands:
 
     def begin_task(self, name: TaskName, source: Source) -> None:
         """The text for a task is there."""
+        from gemma_local.app.quick_tasks import shown_as
+
         self._tasks += 1
         label = f"/{name}" + (f" {source.label}" if source.label else "")
         self._screen.begin_task(self._tasks, label, shown_as(name), source, name)
@@ -191,6 +199,8 @@ class ChatCommands:
         screen = self._screen
 
         def write(entries: Sequence[Entry]) -> None:
+            from gemma_local.app.sessions.exporting import exported, format_of
+
             if not entries:
                 screen.toast("nothing was said yet")
                 return
@@ -235,6 +245,8 @@ class ChatCommands:
         screen.say(f"/{setting} is {value}")
 
     def help(self) -> None:
+        from gemma_local.app.tui.screens.help import HelpScreen
+
         keys = chosen_keys(self._screen.gemma.settings.keys)
         self._screen.app.push_screen(HelpScreen(keys, glyphs=self._screen.gemma.glyphs))
 
@@ -259,6 +271,8 @@ class ChatCommands:
 
 
 def _unsaved(screen: ChatScreen, entries: Sequence[Entry]) -> SessionInfo:
+    from gemma_local.app.sessions.entry import SessionInfo
+
     now = datetime.now(UTC)
     model = screen.opened.ready.name if screen.opened is not None else ""
     return SessionInfo(

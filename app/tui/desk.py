@@ -10,20 +10,9 @@ import queue
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from gemma_local.app.assistant import Answered
-from gemma_local.app.conversation import WRITTEN
-from gemma_local.app.dialogue import Dialogue
-from gemma_local.app.idle import Stopped
-from gemma_local.app.options import AnswerOptions
-from gemma_local.app.quick_tasks import Source, TaskName
-from gemma_local.app.saving import Saving
-from gemma_local.app.sessions.entry import Entry
-from gemma_local.app.sessions.store import SessionStore
 from gemma_local.app.stop import Stop
-from gemma_local.app.task_run import do_task
-from gemma_local.app.tui.ear import Ear, TaskEar
 from gemma_local.app.tui.news import (
     Answer,
     Asked,
@@ -40,8 +29,17 @@ from gemma_local.app.tui.news import (
     Working,
 )
 from gemma_local.app.unexpected import log_unexpected
-from gemma_local.engine.client import EngineDied
 from gemma_local.models.errors import GemmaLocalError
+
+if TYPE_CHECKING:
+    # Half a second's worth of modules, which the desk's thread loads when it has something to do:
+    # the first picture of the screen waits for none of them.
+    from gemma_local.app.assistant import Answered
+    from gemma_local.app.dialogue import Dialogue
+    from gemma_local.app.options import AnswerOptions
+    from gemma_local.app.quick_tasks import Source, TaskName
+    from gemma_local.app.saving import Saving
+    from gemma_local.app.sessions.store import SessionStore
 
 Job = Callable[[], None]
 
@@ -54,7 +52,8 @@ class Desk:
 
     def __init__(self, options: AnswerOptions, tell: Callable[[News], None]) -> None:
         self._tell = tell
-        self._dialogue = Dialogue(options, Ear(tell))
+        self._options = options
+        self._made: Dialogue | None = None
         self._saving: Saving | None = None
         self._jobs: queue.SimpleQueue[tuple[Work, Stop, Job] | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
@@ -68,7 +67,7 @@ class Desk:
     @property
     def options(self) -> AnswerOptions:
         """What the person chose; changed by jobs alone."""
-        return self._dialogue.options
+        return self._made.options if self._made is not None else self._options
 
     @property
     def store(self) -> SessionStore | None:
@@ -78,12 +77,14 @@ class Desk:
     @property
     def engine_pid(self) -> int | None:
         """The engine's process."""
-        return self._dialogue.engine.pid if self._dialogue.is_open else None
+        dialogue = self._made
+        return dialogue.engine.pid if dialogue is not None and dialogue.is_open else None
 
     @property
     def engine_is_alive(self) -> bool:
         """Whether the engine's process runs; True where there is none yet."""
-        return not self._dialogue.is_open or self._dialogue.engine.is_alive
+        dialogue = self._made
+        return dialogue is None or not dialogue.is_open or dialogue.engine.is_alive
 
     def open(self, options: AnswerOptions | None = None) -> None:
         """Load a pair and open the conversation that the options ask for."""
@@ -98,6 +99,8 @@ class Desk:
                 if launch.remark:
                     self._tell(Notice(launch.remark, "warning"))
                 if self._saving is None:
+                    from gemma_local.app.saving import Saving
+
                     self._saving = Saving(dialogue.options, self._warn)
                 dialogue.open(self._saving, self._tell)
             except GemmaLocalError as error:
@@ -136,7 +139,7 @@ class Desk:
 
         def job() -> None:
             entry = self._dialogue.say(text, files=files, written=written)
-            self._tell(Asked(text, files, entry.number))
+            self._tell(Asked(text, files, written, entry.number))
             self._answer(lambda: self._dialogue.answer(stop))
 
         self._do("answering", job, stop)
@@ -144,13 +147,23 @@ class Desk:
     def retry(self) -> None:
         """Have the last message answered again: after something failed, or in other words."""
         stop = Stop()
-        self._do("answering", lambda: self._answer(lambda: self._dialogue.retry(stop)), stop)
+
+        def job() -> None:
+            self._tell(Notice("once more:"))
+            self._answer(lambda: self._dialogue.retry(stop))
+
+        self._do("answering", job, stop)
 
     def task(self, number: int, name: TaskName, source: Source) -> None:
         """Do a small task beside the conversation; its news bears ``number``."""
-        stop, ear = Stop(), TaskEar(self._tell, number)
+        stop = Stop()
 
         def job() -> None:
+            from gemma_local.app.idle import Stopped
+            from gemma_local.app.task_run import do_task
+            from gemma_local.app.tui.ear import TaskEar
+
+            ear = TaskEar(self._tell, number)
             try:
                 task, text = do_task(self._dialogue, name, source, ear, stop)
             except Stopped:
@@ -187,7 +200,7 @@ class Desk:
 
         def job() -> None:
             entries = self._dialogue.conversation.entries
-            said = next((_written(e) for e in entries if e.number == entry), "")
+            said = next((e.written for e in entries if e.number == entry), "")
             self._dialogue.branch(_up_to(self._dialogue, entry - 1))
             self._tell_opened("rewind", said)
 
@@ -244,13 +257,11 @@ class Desk:
             return
         self._is_closed = True
         self.stop()
-        if at_once:
-            self._dialogue.close(at_once=True)
-            return
-        self._jobs.put(None)
-        self._thread.join(FAREWELL)
-        if self._thread.is_alive():
-            self._dialogue.close(at_once=True)
+        if not at_once:
+            self._jobs.put(None)
+            self._thread.join(FAREWELL)
+        if self._thread.is_alive() and self._made is not None:
+            self._made.close(at_once=True)
 
     # ----------------------------------------------------------------------------- the thread
 
@@ -266,11 +277,14 @@ class Desk:
             if work:
                 self._tell(Working(work))
             try:
+                self._made = self._made or self._make()
                 job()
             except GemmaLocalError as error:
                 self._tell(Notice(str(error), "error"))
             except Exception as error:  # noqa: BLE001 - the conversation goes on all the same
-                self._tell(Notice(log_unexpected(error), "error"))
+                # Once all is closed it is our own doing: the engine was taken away.
+                if not self._is_closed:
+                    self._tell(Notice(log_unexpected(error), "error"))
             finally:
                 with self._lock:
                     self._stops.remove(stop)
@@ -279,16 +293,28 @@ class Desk:
                 self._tell(Working(""))
         self._leave()
 
+    def _make(self) -> Dialogue:
+        from gemma_local.app.dialogue import Dialogue
+        from gemma_local.app.tui.ear import Ear
+
+        return Dialogue(self._options, Ear(self._tell))
+
+    @property
+    def _dialogue(self) -> Dialogue:
+        assert self._made is not None
+        return self._made
+
     def _rest(self) -> None:
-        if self._dialogue.is_open and self._dialogue.engine.is_alive:
-            self._dialogue.assistant.idle()
+        dialogue = self._made
+        if dialogue is not None and dialogue.is_open and dialogue.engine.is_alive:
+            dialogue.assistant.idle()
 
     def _leave(self) -> None:
-        dialogue = self._dialogue
-        with suppress(GemmaLocalError):
-            if dialogue.is_open and dialogue.engine.is_alive:
-                dialogue.leave()
-        dialogue.close()
+        if (dialogue := self._made) is not None:
+            with suppress(GemmaLocalError):
+                if dialogue.is_open and dialogue.engine.is_alive:
+                    dialogue.leave()
+            dialogue.close()
         if self._saving is not None:
             self._saving.close()
 
@@ -299,6 +325,8 @@ class Desk:
         try:
             answered = answer()
         except GemmaLocalError as error:
+            from gemma_local.engine.client import EngineDied
+
             self._tell(BrokenOff(str(error), isinstance(error, EngineDied)))
             return
         last = dialogue.conversation.entries[-1]
@@ -324,11 +352,6 @@ class Desk:
 
     def _warn(self, sentence: str) -> None:
         self._tell(Notice(sentence, "warning"))
-
-
-def _written(entry: Entry) -> str:
-    """What the person wrote, without what was read for them."""
-    return str(entry.info.get(WRITTEN, entry.message.text))
 
 
 def _up_to(dialogue: Dialogue, number: int) -> int:

@@ -5,16 +5,21 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from gemma_local.app.agent.consent import Proposal
-from gemma_local.app.agent.events import ToolEvent, ToolOutput
-from gemma_local.app.assistant import Answered
-from gemma_local.app.context_window import ContextUse
-from gemma_local.app.launch import Launch
-from gemma_local.app.sessions.entry import Entry
-from gemma_local.engine.messages import Event, Loading, Prefill, Ready, Stats
-from gemma_local.models.errors import GemmaLocalError
+from gemma_local.app.agent.events import ToolOutput
+from gemma_local.engine.messages import Loading, Prefill, Stats
+
+if TYPE_CHECKING:
+    # The screen shows what is told before whoever tells it is loaded.
+    from gemma_local.app.agent.consent import Proposal
+    from gemma_local.app.agent.events import ToolEvent
+    from gemma_local.app.assistant import Answered
+    from gemma_local.app.context_window import ContextUse
+    from gemma_local.app.launch import Launch
+    from gemma_local.app.sessions.entry import Entry
+    from gemma_local.engine.messages import Event, Ready
+    from gemma_local.models.errors import GemmaLocalError
 
 OpenedWhy = Literal["start", "new", "resume", "branch", "rewind", "pair"]
 Work = Literal["", "loading", "answering", "compacting", "leaving", "task"]
@@ -51,10 +56,12 @@ class NotOpened:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The person's message is about to be answered. ``entry`` is its number."""
+    """The person's message is about to be answered. ``entry`` is its number, ``written`` what they
+    wrote themselves of ``text``."""
 
     text: str
     files: Sequence[tuple[int, int]]
+    written: str
     entry: int
 
 
@@ -137,22 +144,8 @@ class Working:
 
 
 News: TypeAlias = (
-    Event
-    | Planned
-    | Opened
-    | NotOpened
-    | Asked
-    | Piece
-    | Answer
-    | BrokenOff
-    | Died
-    | Notice
-    | Used
-    | TaskPiece
-    | TaskDone
-    | Working
-    | ToolEvent
-    | Proposal
+    "Event | Planned | Opened | NotOpened | Asked | Piece | Answer | BrokenOff | Died | Notice | "
+    "Used | TaskPiece | TaskDone | Working | ToolEvent | Proposal"
 )
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from gemma_local.app.launch import Launch
 from gemma_local.app.tui.lines.line import EMPTY, Line
 from gemma_local.app.tui.lines.plain import render_plain
 from gemma_local.app.tui.transcript.look import Look
 from gemma_local.app.tui.transcript.painting import GUTTER
-from gemma_local.engine.messages import Ready
+
+if TYPE_CHECKING:
+    from gemma_local.app.launch import Launch
+    from gemma_local.engine.messages import Ready
 
 _KEYS = (
     ("/", "commands"),

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from gemma_local.app.agent.events import ToolEnded, ToolOutput, ToolStarted
-from gemma_local.app.conversation import FILES
-from gemma_local.app.quick_tasks import Shown
-from gemma_local.app.sessions.entry import Entry
 from gemma_local.app.tui.footer import footer, footer_of
 from gemma_local.app.tui.news import (
     Answer,
@@ -30,7 +28,11 @@ from gemma_local.app.tui.transcript.summary_item import SummaryItem
 from gemma_local.app.tui.transcript.task_item import TaskItem
 from gemma_local.app.tui.transcript.tool_item import ToolItem
 from gemma_local.app.tui.transcript.transcript import Transcript
-from gemma_local.models.message import Value
+
+if TYPE_CHECKING:
+    from gemma_local.app.quick_tasks import Shown
+    from gemma_local.app.sessions.entry import Entry
+    from gemma_local.models.message import Value
 
 BY_PERSON = "shell-"
 """How the ids of commands begin that the person ran."""
@@ -92,7 +94,8 @@ class Scribe:
         """What one piece of news changes; what it adds is added."""
         match news:
             case Asked():
-                self._transcript.add(PersonItem(news.text, news.files, entry=news.entry))
+                said = PersonItem(news.text, news.files, written=news.written, entry=news.entry)
+                self._transcript.add(said)
                 self._transcript.jump_to_end()
             case Piece():
                 return self._feed(news)
@@ -153,6 +156,9 @@ class Scribe:
 
 def items_of(entries: Sequence[Entry], dot: str) -> Iterator[Item]:
     """Entries of a conversation as items; the result of a call is shown with it."""
+    # Not at the top: where there are entries it is loaded already, and the first screen has none.
+    from gemma_local.app.conversation import FILES
+
     results = _results(entries)
     for entry in entries:
         message = entry.message
@@ -160,7 +166,7 @@ def items_of(entries: Sequence[Entry], dot: str) -> Iterator[Item]:
             yield SummaryItem(message.text, entry=entry.number)
         elif message.role == "user":
             files = [(start, end) for start, end in entry.info.get(FILES, ())]
-            yield PersonItem(message.text, files, entry=entry.number)
+            yield PersonItem(message.text, files, written=entry.written, entry=entry.number)
         elif message.role == "assistant":
             state = "stopped" if entry.state != "complete" else entry.finish
             if message.text or message.thought or not message.calls:

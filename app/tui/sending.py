@@ -34,18 +34,21 @@ class Sending:
         if sent.kind == "shell" and sent.command_line:
             self._screen.shell.run(sent.command_line)
         elif sent.kind == "command" and self._command(sent.text):
-            pass
+            return
         elif sent.text.strip():
             self._queue.append(sent.text)
             self.go_on()
 
     def go_on(self) -> None:
-        """Send the next message if the model is free."""
+        """Send what waits, as far as the model is free."""
         screen = self._screen
-        if self._queue and screen.is_open and not screen.is_busy and not self._is_preparing:
+        while self._queue and screen.is_open and not screen.is_busy and not self._is_preparing:
+            text = self._queue.popleft()
+            if text.startswith("/") and self._command(text):
+                continue
             self._is_preparing = True
-            self._written = self._queue.popleft()
-            screen.errands.prepare_message(self._written, screen.shell.take_printed())
+            self._written = text
+            screen.errands.prepare_message(text, screen.shell.take_printed())
         screen.composer.set_queue(list(self._queue))
 
     def prepared(self, attached: Attached) -> None:
@@ -80,7 +83,8 @@ class Sending:
             self._screen.give_back(text)
 
     def _command(self, line: str) -> bool:
-        """Carry a line out if it is a command; False if it is a message after all."""
+        """Carry a line out if it is a command, or have it wait; False if it is a message after
+        all."""
         screen = self._screen
         try:
             order = parse(line)
@@ -89,6 +93,9 @@ class Sending:
             if isinstance(order, UnknownCommand):
                 screen.toast(order.sentence(), "warning")
                 screen.give_back(line)
+            elif screen.must_wait(order.command):
+                self._queue.append(line)
+                screen.composer.set_queue(list(self._queue))
             else:
                 screen.order(order)
         except GemmaLocalError as error:

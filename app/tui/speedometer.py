@@ -5,18 +5,21 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from gemma_local.app.agent.consent import Mode
 from gemma_local.app.context_window import Window
-from gemma_local.app.launch import Launch
-from gemma_local.app.options import AnswerOptions
-from gemma_local.app.plain_speed import PlainSpeed
 from gemma_local.app.sessions.titles import clipped
 from gemma_local.app.speed_log import SpeedLog
 from gemma_local.app.tui.news import Answer, BrokenOff, News, Opened, Planned, Used
 from gemma_local.app.tui.status.measured import Measured
 from gemma_local.app.tui.status.status import PairState, Status
 from gemma_local.engine.messages import Done, Failed, Loading, Prefill, Ready, Stats
+
+if TYPE_CHECKING:
+    from gemma_local.app.agent.consent import Mode
+    from gemma_local.app.launch import Launch
+    from gemma_local.app.options import AnswerOptions
+    from gemma_local.app.plain_speed import PlainSpeed
 
 _LONGEST_NAME = 20
 
@@ -87,6 +90,9 @@ class Speedometer:
     def _open(self, news: Opened, at: float) -> None:
         self.log.add(news.ready, at)
         if news.ready != self.ready:
+            # Not at the top: it brings the plan with it, and before there is a pair there is none.
+            from gemma_local.app.plain_speed import PlainSpeed
+
             self._plain = PlainSpeed.remembered(news.launch, news.ready)
         self.launch, self.ready, self._label = news.launch, news.ready, ""
         window = Window(news.ready.context)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from gemma_local.app import folders
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 def run(options: AnswerOptions) -> int:
     """Open the screens and stay until the person leaves.
 
-    Raises BadSettings if the settings cannot be read, and GemmaLocalError if the session that was
-    asked for is not there.
+    Raises BadSettings if the settings cannot be read, GemmaLocalError if the session that was
+    asked for is not there, and whatever nobody thought of.
     """
     settings = load_settings()
     with _kept_terminal():
@@ -41,6 +42,8 @@ def run(options: AnswerOptions) -> int:
             _say_goodbye(app)
     if app.failure is not None:
         raise app.failure
+    if app.crash is not None:
+        raise app.crash
     return app.return_code or ExitCode.OK
 
 
@@ -58,7 +61,11 @@ def _say_goodbye(app: GemmaLocalApp) -> None:
     """Write down what was read, and say how to go on."""
     if not app.is_interrupted:
         progress.show("keeping what was read, for the next time")
-    app.desk.close(at_once=app.is_interrupted)
+    # Ctrl-C: they will not wait. What was not kept is read again, the next time.
+    with suppress(KeyboardInterrupt):
+        app.desk.close(at_once=app.is_interrupted)
     progress.clear()
+    # Before it ends, Python would look for cycles among all objects of the screens: half a second.
+    gc.freeze()
     if (farewell := app.farewell) and sys.stdout.isatty():
         print(farewell, flush=True)

@@ -6,11 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gemma_local.app.builtin import builtin_pair
 from gemma_local.app.errors import NoModel, UsageError
-from gemma_local.app.fetching import Fetching, fetching_of
 from gemma_local.app.sessions.errors import SessionInUse, SessionsUnavailable
-from gemma_local.app.tui.news import NotOpened
 from gemma_local.app.tui.screens.choices import (
     Builtin,
     Fetch,
@@ -23,7 +20,10 @@ from gemma_local.app.tui.screens.choices import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    # Here and below: most starts need neither a download nor a choice of models.
+    from gemma_local.app.fetching import Fetching
     from gemma_local.app.offers import Offer
+    from gemma_local.app.tui.news import NotOpened
     from gemma_local.app.tui.screens.chat import ChatScreen
 
 
@@ -118,6 +118,8 @@ class Starting:
 
     def fetch(self, label: str) -> None:
         """Download a size, and run it when it is there."""
+        from gemma_local.app.fetching import fetching_of
+
         fetching = fetching_of(label)
         if self._fetching is not None and self._fetching.choice != fetching.choice:
             # What has come of it stays, and goes on when it is asked for again.
@@ -128,6 +130,7 @@ class Starting:
 
     def show_download(self) -> None:
         """Show the download that goes on."""
+        from gemma_local.app.builtin import builtin_pair
         from gemma_local.app.tui.screens.download import DownloadScreen
 
         if self._fetching is not None:
@@ -149,6 +152,8 @@ class Starting:
             self._screen.say(f"the download stopped: {state.error}", "warning")
 
     def _fetched(self, path: Path | None) -> None:
+        from gemma_local.app.builtin import builtin_pair
+
         assert self._fetching is not None
         if path is not None:
             self._fetching = None

@@ -15,9 +15,7 @@ import time
 from contextlib import suppress
 from typing import Final
 
-FAREWELL: Final = (
-    "gemma-local was killed. Nothing is lost: gemma-local --continue goes on where it was."
-)
+FAREWELL: Final = "gemma-local was killed, and nothing is lost: gemma-local --continue goes on."
 RESTORE: Final = "".join(
     (
         "\x1b[<u",  # the keyboard as it was (kitty's protocol)

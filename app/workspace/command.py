@@ -25,6 +25,10 @@ LINGER: Final = 0.3
 may hold the pipe for ever."""
 LOOK_EVERY: Final = 0.5
 """Seconds between two looks at which processes the command has started."""
+if sys.platform == "win32":
+    _FLAGS = subprocess.CREATE_NO_WINDOW
+else:
+    _FLAGS = 0
 _MOMENT: Final = 0.1
 """Seconds after which a stop is noticed."""
 
@@ -119,12 +123,10 @@ class Command:
             stderr=subprocess.STDOUT,
             bufsize=0,
             start_new_session=True,
-            creationflags=subprocess.CREATE_NO_WINDOW if sys.platform == "win32" else 0,
+            creationflags=_FLAGS,
         )
 
-    def _follow(
-        self, pipe: Pipe, output: Output, start: float, ended_by: threading.Event
-    ) -> bool:
+    def _follow(self, pipe: Pipe, output: Output, start: float, ended_by: threading.Event) -> bool:
         """Hand the output on until the command ends or has to; True if its time was up."""
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
         over_at: float | None = None

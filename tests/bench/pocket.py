@@ -142,9 +142,7 @@ def main() -> None:
             total = Score()
             for name in given.sets:
                 samples = held_out(name, given.count)
-                part = score(
-                    engine, tokenizer, samples, sampling, draft=draft, wrong=given.wrong
-                )
+                part = score(engine, tokenizer, samples, sampling, draft=draft, wrong=given.wrong)
                 _show(name, way, part)
                 figures[f"{name} {way}"] = {
                     "right": part.right,
@@ -153,7 +151,15 @@ def main() -> None:
                     "tokens_per_pass": round(part.tokens_per_pass, 2),
                     "equal": part.equal,
                 }
-                for field in ("asked", "right", "equal", "drafted", "accepted", "decoded", "passes"):
+                for field in (
+                    "asked",
+                    "right",
+                    "equal",
+                    "drafted",
+                    "accepted",
+                    "decoded",
+                    "passes",
+                ):
                     setattr(total, field, getattr(total, field) + getattr(part, field))
             _show("all", way, total)
     if given.json:

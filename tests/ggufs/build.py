@@ -13,6 +13,7 @@ import numpy as np
 from gguf import GGMLQuantizationType, GGUFWriter, LlamaFileType
 
 from tests.ggufs.acceptance import Acceptance, Drafter, expected_acceptance
+from tests.ggufs import steps
 from tests.ggufs.architecture import (
     Role,
     Shape,
@@ -23,12 +24,13 @@ from tests.ggufs.architecture import (
     write_drafter_keys,
     write_target_keys,
 )
-from tests.ggufs.chain import OTHER, SOFTCAP, drafter_chain, target_chain
+from tests.ggufs.chain import OTHER, SOFTCAP, Chain, drafter_chain, target_chain
 from tests.ggufs.chat_template import chat_template
 from tests.ggufs.quantise import FLOATS, K_QUANTS, fitting_type, pack
 from tests.ggufs.random_pair import Random, random_drafter, random_target
 from tests.ggufs.script import Script
 from tests.ggufs.scripted import SMALLEST_WIDTH, codes_needed, drafter_weights, target_weights
+from tests.ggufs.steps import Steps
 from tests.ggufs.vocabulary import Vocabulary, vocabulary
 from tests.ggufs.weights import Filling
 
@@ -68,7 +70,7 @@ class Pair:
     def known_script(self) -> Script:
         """The script of a scripted pair."""
         if self.script is None:
-            raise ValueError("what a random pair says is not known in advance")
+            raise ValueError("what such a pair says is not known in advance")
         return self.script
 
     @property
@@ -83,7 +85,7 @@ class Pair:
 
 def build(
     kind: str,
-    spec: Script | Random,
+    spec: Script | Steps | Random,
     folder: Path,
     *,
     drafter: Drafter | None = None,
@@ -102,6 +104,13 @@ def build(
     if isinstance(spec, Random):
         script, names, post_norm = None, set[str](), spec.post_norm
         dims = _fitting_shape(kind, 128, 64, quantum, shape)
+    elif isinstance(spec, Steps):
+        script, names, post_norm = None, spec.names, 0.0
+        proposed, said = spec.drafter_chain(), Chain(dict.fromkeys(spec.states, {}))
+        heads = _power_of_two(max(64, len(spec.contexts), len(spec.steps) + 1))
+        shape = {"head_dim_sliding": heads, "head_dim_full": heads, **shape}
+        needed = steps.codes_needed(spec)
+        dims = _fitting_shape(kind, needed, codes_needed(proposed), quantum, shape)
     else:
         script, names, post_norm = spec, spec.names, 0.0
         softcap = float(shape.get("softcap", SOFTCAP))  # type: ignore[arg-type]
@@ -116,6 +125,8 @@ def build(
     if not pair.target.exists():
         if isinstance(spec, Random):
             special = random_target(spec, dims, words)
+        elif isinstance(spec, Steps):
+            special = steps.target_weights(spec, dims, words)
         else:
             special = target_weights(said, dims, words)
         _write(pair, pair.target, Filling(seed, special, post_norm), quantum)

@@ -166,7 +166,7 @@ def _look_back(chain: Chain, form: Space, shape: Shape) -> dict[str, Matrix]:
             f"{len(chain.contexts)} tokens decide how the script goes on, and a sliding head holds "
             f"{size}: repeat fewer pieces, or set head_dim_sliding"
         )
-    query, key, gap = _aligned(size, shape.window)
+    query, key, gap = aligned(size, shape.window)
     norm = np.full(size, np.sqrt(LOOK_BACK / gap), np.float32)
     # Behind attn_norm a token is (1 + code) / sqrt(2).
     constant = np.sqrt(2) * form.of_constant
@@ -186,7 +186,7 @@ def _look_back(chain: Chain, form: Space, shape: Shape) -> dict[str, Matrix]:
     }
 
 
-def _aligned(size: int, window: int) -> tuple[Matrix, Matrix, float]:
+def aligned(size: int, window: int) -> tuple[Matrix, Matrix, float]:
     """Query and key [size] whose product, after RoPE, is largest at distance 1, and by how much.
 
     RoPE turns the pair (i, i + size/2) by position * 10000**(-2i/size). Slow pairs cannot tell

@@ -18,25 +18,31 @@ from gemma_local.app import folders
 from gemma_local.app.agent.consent import MODES, Mode, Proposal
 from gemma_local.app.draft_text import DraftText
 from gemma_local.app.prompt_history import PromptHistory
-from gemma_local.app.quick_tasks import Shown, Source, TaskName
-from gemma_local.app.sessions.entry import Entry
 from gemma_local.app.tui.approval.card import ApprovalCard
 from gemma_local.app.tui.chat_commands import ChatCommands
-from gemma_local.app.tui.commands.command import Invocation
+from gemma_local.app.tui.commands.command import Command, Invocation
 from gemma_local.app.tui.commands.keys import bindings
 from gemma_local.app.tui.commands.registry import COMMANDS, dispatch
 from gemma_local.app.tui.composer.composer import Composer
 from gemma_local.app.tui.consents import Consents
 from gemma_local.app.tui.errands import Errands
-from gemma_local.app.tui.news import Answer, BrokenOff, News, NotOpened, Opened, Used, Work, Working
+from gemma_local.app.tui.news import (
+    Answer,
+    Asked,
+    BrokenOff,
+    News,
+    NotOpened,
+    Opened,
+    Used,
+    Work,
+    Working,
+)
 from gemma_local.app.tui.opening_words import opening_words
-from gemma_local.app.tui.screens.context import ContextScreen
 from gemma_local.app.tui.scribe import Scribe
 from gemma_local.app.tui.sending import Sending
 from gemma_local.app.tui.shell_runs import ShellRuns
 from gemma_local.app.tui.speedometer import Speedometer
 from gemma_local.app.tui.starting import Starting
-from gemma_local.app.tui.status.context_facts import ContextFacts, Sized
 from gemma_local.app.tui.status.status_line import StatusLine
 from gemma_local.app.tui.transcript.find_bar import FindBar
 from gemma_local.app.tui.transcript.item_pane import ItemPane
@@ -47,8 +53,11 @@ from gemma_local.app.workspace.file_index import FileIndex
 from gemma_local.models.errors import GemmaLocalError
 
 if TYPE_CHECKING:
+    from gemma_local.app.quick_tasks import Shown, Source, TaskName
+    from gemma_local.app.sessions.entry import Entry
     from gemma_local.app.tui.app import GemmaLocalApp
     from gemma_local.app.tui.desk import Desk
+    from gemma_local.app.tui.status.context_facts import Sized
 
 TICK: Final = 0.25
 """Seconds between two looks at the clock while something goes on."""
@@ -98,17 +107,23 @@ class ChatScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         gemma, place = self.gemma, folders.prompts_path()
-        yield Transcript(gemma.look(), id="transcript")
-        yield Static(id="hint", markup=False)
-        yield Static(id="banner", markup=False)
-        yield Composer(
+        # Kept, and not looked for: at the very end news may come when they are gone already.
+        self.transcript = Transcript(gemma.look(), id="transcript")
+        self.composer = Composer(
             PromptHistory(place, gemma.folder),
             DraftText(place, gemma.folder),
             FileIndex(gemma.folder),
             COMMANDS,
             glyphs=gemma.glyphs,
         )
-        yield StatusLine(glyphs=gemma.glyphs)
+        self._hint = Static(id="hint", markup=False)
+        self._banner = Static(id="banner", markup=False)
+        self._status_line = StatusLine(glyphs=gemma.glyphs)
+        yield self.transcript
+        yield self._hint
+        yield self._banner
+        yield self.composer
+        yield self._status_line
 
     def on_mount(self) -> None:
         self._scribe = Scribe(self.transcript)
@@ -125,14 +140,6 @@ class ChatScreen(Screen[None]):
     @property
     def desk(self) -> Desk:
         return self.gemma.desk
-
-    @property
-    def transcript(self) -> Transcript:
-        return self.query_one(Transcript)
-
-    @property
-    def composer(self) -> Composer:
-        return self.query_one(Composer)
 
     @property
     def is_open(self) -> bool:
@@ -164,12 +171,14 @@ class ChatScreen(Screen[None]):
                 self._set_work(news.what)
             case NotOpened():
                 self.starting.failed(news)
+            case Asked() if self.opened is not None:
+                self.gemma.chat_label = self.opened.label
             case Answer():
                 self._answered(news)
             case BrokenOff():
                 self.sending.take_back()
-            case Used() if isinstance(self.app.screen, ContextScreen):
-                self._show_context(self.app.screen, news)
+            case Used():
+                self._show_context(news)
             case Proposal():
                 self.consents.ask(news, lambda _: None)
 
@@ -188,7 +197,7 @@ class ChatScreen(Screen[None]):
         if news.returned:
             self.give_back(news.returned)
         self.gemma.attention.title(f"gemma-local {news.title}".strip())
-        self.query_one("#banner").display = False
+        self._banner.display = False
 
     def _set_work(self, work: Work) -> None:
         self._work = work
@@ -200,8 +209,6 @@ class ChatScreen(Screen[None]):
         self.sending.go_on()
 
     def _answered(self, news: Answer) -> None:
-        if self.opened is not None:
-            self.gemma.chat_label = self.opened.label
         done = news.answered.done
         if done.reason == "cancelled":
             self.sending.take_back()
@@ -209,7 +216,15 @@ class ChatScreen(Screen[None]):
             said = news.answered.message.text.strip().partition("\n")[0]
             self.gemma.attention.answered(time.monotonic() - self._began_at, f"answered: {said}")
 
-    def _show_context(self, screen: ContextScreen, used: Used) -> None:
+    def _show_context(self, used: Used) -> None:
+        """Show what fills the context, if that page is open."""
+        from gemma_local.app.tui.screens.context import ContextScreen
+        from gemma_local.app.tui.status.context_facts import ContextFacts
+
+        screen = self.app.screen
+        if not isinstance(screen, ContextScreen):
+            return
+
         def show(entries: Sequence[Entry]) -> None:
             screen.show(ContextFacts(used.use, self.speedometer.cached, _largest(entries, used)))
 
@@ -255,11 +270,14 @@ class ChatScreen(Screen[None]):
         """Paint everything in another way."""
         self.transcript.look = look
 
+    def must_wait(self, command: Command) -> bool:
+        """Whether a command cannot be carried out while what goes on goes on."""
+        return self.is_busy and not command.while_busy
+
     def order(self, invocation: Invocation) -> None:
         """Carry a command out. Raises GemmaLocalError."""
-        command = invocation.command
-        if self.is_busy and self.is_open and not command.while_busy:
-            raise Busy(f"/{command.name} has to wait; esc stops what is going on")
+        if self.must_wait(invocation.command):
+            raise Busy(f"/{invocation.command.name} has to wait; esc stops what is going on")
         dispatch(invocation, self.commands)
 
     def begin_command(self, text: str) -> None:
@@ -377,7 +395,7 @@ class ChatScreen(Screen[None]):
     def action_restart(self) -> None:
         """Start the engine again if it has ended."""
         if self.is_open and not self.desk.engine_is_alive:
-            self.query_one("#banner").display = False
+            self._banner.display = False
             self.desk.revive()
 
     def action_help(self) -> None:
@@ -425,7 +443,7 @@ class ChatScreen(Screen[None]):
     def _watch(self) -> None:
         """See whether the engine and a download in the background still run."""
         self.starting.watch()
-        banner = self.query_one("#banner", Static)
+        banner = self._banner
         if self.is_open and not self.is_busy and not self.desk.engine_is_alive:
             if not banner.display:
                 banner.update(
@@ -448,11 +466,11 @@ class ChatScreen(Screen[None]):
             alive=self.desk.engine_is_alive,
             note=self.starting.note,
         )
-        self.query_one(StatusLine).show(status)
+        self._status_line.show(status)
 
     def _show_hint(self) -> None:
         """One line above the composer, if there is something to say."""
-        hint, transcript = self.query_one("#hint", Static), self.transcript
+        hint, transcript = self._hint, self.transcript
         text = ""
         if time.monotonic() - self._interrupted_at < _TWICE:
             text = "ctrl+c again leaves"
@@ -483,12 +501,14 @@ class ChatScreen(Screen[None]):
 
 def _largest(entries: Sequence[Entry], used: Used) -> tuple[Sized, ...]:
     """The messages that take most of the context."""
+    from gemma_local.app.tui.status.context_facts import Sized
+
     sizes = sorted(
         ((used.sizes.get(entry.number, 0), entry) for entry in entries),
         key=lambda pair: -pair[0],
     )
     return tuple(
-        Sized(entry.message.role, entry.message.text or entry.message.thought, tokens)
+        Sized(entry.message.role, entry.written or entry.message.thought, tokens)
         for tokens, entry in sizes[:_LARGEST]
         if tokens
     )

@@ -56,4 +56,4 @@ def _lines(entry: Entry, width: int, glyphs: Glyphs) -> list[str]:
 
 def _text(entry: Entry) -> str:
     message = entry.message
-    return result_text(message) if message.role == "tool" else message.text
+    return result_text(message) if message.role == "tool" else entry.written

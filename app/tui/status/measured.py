@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from gemma_local.app.launch import Launch
-from gemma_local.app.plain_speed import Gain, PlainSpeed
-from gemma_local.app.speed_log import SpeedLog
-from gemma_local.engine.messages import Ready
+if TYPE_CHECKING:
+    from gemma_local.app.launch import Launch
+    from gemma_local.app.plain_speed import Gain, PlainSpeed
+    from gemma_local.app.speed_log import SpeedLog
+    from gemma_local.engine.messages import Ready
 
 
 @dataclass(frozen=True, slots=True)

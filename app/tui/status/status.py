@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
-from gemma_local.app.agent.consent import Mode
-from gemma_local.app.context_window import ContextUse
-from gemma_local.app.plain_speed import Gain
-from gemma_local.app.speed_log import Reading, SpeedLog
-from gemma_local.engine.messages import Loading
+if TYPE_CHECKING:
+    from gemma_local.app.agent.consent import Mode
+    from gemma_local.app.context_window import ContextUse
+    from gemma_local.app.plain_speed import Gain
+    from gemma_local.app.speed_log import Reading, SpeedLog
+    from gemma_local.engine.messages import Loading
 
 PairState = Literal["none", "loading", "ready", "no drafter", "off", "down"]
 """No model yet; being loaded; with its drafter; without one; drafting switched off; the engine's

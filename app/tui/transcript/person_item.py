@@ -12,6 +12,7 @@ from gemma_local.app.tui.transcript.excerpt import excerpt
 from gemma_local.app.tui.transcript.item import TOGGLES, Item, Passage, rows_of
 from gemma_local.app.tui.transcript.look import Look
 from gemma_local.app.tui.transcript.one_line import one_line
+from gemma_local.app.tui.transcript.words import counted
 
 _SHOW, _MOST = 8, 14
 """Lines of a long text that are shown, and lines from which on a text is long."""
@@ -22,15 +23,22 @@ class PersonItem(Item):
     """A message of the person. What is long in it, and what came from files, is folded to its
     beginning until the item is toggled.
 
-    ``files`` are the parts of ``text`` that came from files, as (start, end).
+    ``files`` are the parts of ``text`` that came from files, as (start, end). ``written`` is what
+    the person wrote where more was added to it: then that is shown, and how much was added.
     """
 
     def __init__(
-        self, text: str, files: Sequence[tuple[int, int]] = (), *, entry: int | None = None
+        self,
+        text: str,
+        files: Sequence[tuple[int, int]] = (),
+        *,
+        written: str = "",
+        entry: int | None = None,
     ) -> None:
         super().__init__(entry=entry)
         self.text = text
         self._files = tuple(files)
+        self._written = written if written != text else ""
         self._is_open = False
         self._is_folded = False
 
@@ -45,15 +53,19 @@ class PersonItem(Item):
         return True
 
     def plain(self) -> str:
-        return self.text
+        return self._written or self.text
 
     def passages(self) -> Sequence[Passage]:
+        if self._written and not self._is_open:
+            return Passage(self._written), Passage(self.text, is_folded=True)
         # What is shown of a folded text is found in it once more when it opens.
         return (Passage(self.text, is_folded=self._is_folded and not self._is_open),)
 
     def estimate(self, width: int) -> int:
         if self._is_open:
             return rows_of(self.text, width)
+        if self._written:
+            return min(rows_of(self._written, width), _MOST) + 1
         return sum(
             min(rows_of(part, width), _MOST_OF_FILE if is_file else _MOST)
             for part, is_file in self._parts()
@@ -62,8 +74,8 @@ class PersonItem(Item):
     def _paint(self, width: int, look: Look) -> Sequence[Line]:
         palette, glyphs = look.palette, look.glyphs
         lines: list[Line] = []
-        is_folded = False
-        for part, is_file in self._parts():
+        is_folded = bool(self._written)
+        for part, is_file in self._shown():
             style = palette.muted if is_file else palette.person
             show, most = (_SHOW_OF_FILE, _MOST_OF_FILE) if is_file else (_SHOW, _MOST)
             piece = excerpt(part.strip("\n"), width, show=show, most=most)
@@ -76,10 +88,19 @@ class PersonItem(Item):
             if piece.rest and not self._is_open:
                 more = f"{glyphs.closed} {piece.rest}"
                 lines.append(_label(more, width, look))
+        if self._written and not self._is_open:
+            added = sum(self.text.count("\n", start, end) for start, end in self._files)
+            more = f"{glyphs.closed} {counted(max(1, added), 'line')} added"
+            lines.append(_label(more, width, look))
         if is_folded and self._is_open:
             lines.append(_label(f"{glyphs.open} show less", width, look))
         self._is_folded = is_folded
         return lines
+
+    def _shown(self) -> Iterator[tuple[str, bool]]:
+        if self._written and not self._is_open:
+            return iter([(self._written, False)])
+        return self._parts()
 
     def _parts(self) -> Iterator[tuple[str, bool]]:
         at = 0

@@ -83,6 +83,20 @@ async def test_messages_wait_for_their_turn(story: Pair) -> None:
         assert chat.said == ["first", "second", "third"]
 
 
+async def test_commands_wait_as_well(story: Pair) -> None:
+    async with chatting(story) as chat:
+        await chat.send("first")
+        await chat.send("/clear")
+        await chat.send("second")
+        # What does not concern the model does not wait for it.
+        await chat.send("/tint on")
+        await chat.until(lambda: chat.screen.transcript.look.tint)
+        await chat.until(lambda: chat.said == ["second"] and chat.answers)
+        await chat.ready()
+    with SessionStore.open() as store:
+        assert sorted(info.title for info in store.list()) == ["first", "second"]
+
+
 async def test_what_waits_comes_back_when_everything_is_stopped(endless: Pair) -> None:
     async with chatting(endless, temperature=1.0) as chat:
         await chat.ready()

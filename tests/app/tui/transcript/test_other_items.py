@@ -37,6 +37,20 @@ def test_a_long_message_is_folded_to_its_beginning() -> None:
     assert item.plain() == FILE
 
 
+def test_what_was_added_to_a_message_is_only_counted() -> None:
+    text = f"What is @a.txt?\n\nFile a.txt:\n{FILE}\n"
+    start = text.index(FILE)
+    item = PersonItem(text, [(start, start + len(FILE))], written="What is @a.txt?")
+    assert texts(item) == ["What is @a.txt?", "▸ 49 lines added"]
+    assert item.plain() == "What is @a.txt?"
+    assert [passage.is_folded for passage in item.passages()] == [False, True]
+    assert item.toggle()
+    assert "File a.txt:" in texts(item)
+    assert texts(item)[-1] == "▾ show less"
+    assert item.toggle()
+    assert len(texts(item)) == 2
+
+
 def test_files_are_folded_more_than_what_was_said_about_them() -> None:
     text = f"Look at this:\n\n{FILE}\n\nWhat is it?"
     item = PersonItem(text, [(15, 15 + len(FILE))])
