@@ -71,6 +71,7 @@ def remember(
         prefill=prefill,
         load_seconds=ready.load_seconds,
         peak_bytes=_peak_bytes(pid),
+        bytes=candidate.bytes,
     )
     with suppress(OSError):
         History(folders.history_path()).append(run)

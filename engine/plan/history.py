@@ -24,6 +24,8 @@ _RECENT: Final = 9
 _LONGEST: Final = 1 << 20
 _BOUNDS: Final = (0.1, 10.0)
 """A correction beyond these means that something else was wrong."""
+_SMALLER: Final = 8
+"""How many times smaller a model may be whose runs say something about another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,8 @@ class Run:
     prefill: float | None = None
     load_seconds: float | None = None
     peak_bytes: int | None = None
+    bytes: int = 0
+    """Of the files."""
 
 
 class History:
@@ -93,6 +97,8 @@ class History:
 def _run(line: bytes) -> Run | None:
     try:
         plain = json.loads(line)
+        # Older runs do not have the size.
+        plain = {"bytes": 0, **plain}
         run = Run(**{item.name: plain[item.name] for item in fields(Run)})
         numbers = (run.forecast_plain, run.forecast_prefill, run.at, run.threads)
         speeds = (run.forecast_drafted, run.plain, run.drafted, run.prefill)
@@ -120,14 +126,16 @@ def corrections(
     """What ``runs`` of this machine say: those of the same size; without any, those of the same
     class, dense or mixture of experts; without any, all, so that what was measured is not judged
     more strictly than what was not. Only runs count whose forecasts were made in the same way, with
-    the bandwidth known or not."""
+    the bandwidth known or not, and of other sizes none that are much smaller: what keeps a model of
+    megabytes from being as fast as the memory has nothing to do with one of gigabytes."""
     key = machine_key(machine)
     here = [run for run in runs if run.machine == key and run.has_bandwidth is has_bandwidth]
 
     def of(candidate: Candidate) -> Correction:
         same = [run for run in here if run.label == candidate.label]
-        alike = [run for run in here if run.is_mixture == bool(candidate.experts)]
-        found = (same or alike or here)[-_RECENT:]
+        near = [run for run in here if run.bytes * _SMALLER >= candidate.bytes]
+        alike = [run for run in near if run.is_mixture == bool(candidate.experts)]
+        found = (same or alike or near)[-_RECENT:]
         if not found:
             return Correction()
         plain = _ratio([(run.plain, run.forecast_plain) for run in found])

@@ -126,6 +126,7 @@ def run(size: SizePlan, where: Machine, factor: float, **changes: object) -> Run
         plain=raw.plain.expected * factor,
         drafted=raw.drafted.expected * factor if raw.drafted else None,
         prefill=raw.prefill.expected * factor,
+        bytes=size.candidate.bytes,
     )
     return replace(found, **changes)  # type: ignore[arg-type]
 
@@ -153,6 +154,12 @@ def test_earlier_runs_correct_the_next_forecast_of_the_same_class(tmp_path: Path
     past = corrections(history.runs(), where, has_bandwidth=False)
     assert past(candidate("26B-A4B")).plain == pytest.approx(0.5)
     assert past(candidate("12B")).plain == pytest.approx(1.5)
+    # A toy tells nothing about them, only about itself.
+    toy = run(first, where, 0.2, label="toy", bytes=candidate("E2B").bytes // 40)
+    History(tmp_path / "toys.jsonl").append(toy)
+    toys = corrections(History(tmp_path / "toys.jsonl").runs(), where, has_bandwidth=False)
+    assert toys(candidate("E2B")).runs == 0
+    assert toys(replace(candidate("E2B"), label="toy")).plain == pytest.approx(0.2)
     # Another machine does not, nor a forecast that was made otherwise.
     assert corrections(history.runs(), machine(cores=4), has_bandwidth=False)(
         candidate("E2B")
