@@ -9,6 +9,7 @@ import argparse
 from collections.abc import Callable, Sequence
 from typing import Any, Final, Never
 
+from gemma_local.app.agent.consent import MODES
 from gemma_local.app.argument_values import (
     draft_length,
     draft_lengths,
@@ -41,6 +42,7 @@ examples:
   git diff | gemma-local --model gemma.gguf -p "Write a commit message" --temperature 0
   gemma-local --model gemma.gguf -p "Name three rivers" --output json
   gemma-local --model gemma.gguf --continue -p "And three lakes"
+  gemma-local -p "Fix the failing test" --allow read,edit,run:pytest
 """
 
 
@@ -95,6 +97,11 @@ def parse_answer(arguments: Sequence[str]) -> AnswerOptions:
         parser.error("--continue and --resume exclude each other; give one of them")
     if options.raw and (options.go_on or options.resume is not None):
         parser.error("--raw continues a text, not a conversation; leave one of the two out")
+    works = options.allow or options.mode
+    if options.raw and works:
+        parser.error("--raw continues a text and uses no tools; leave --allow and --mode out")
+    if options.max_calls and options.prompt is not None and not works:
+        parser.error("--max-calls is for work with tools; say what they may do with --allow")
     if options.drafter == "none" and options.draft:
         parser.error("--draft needs a drafter; leave --drafter none out, or give --draft off")
     return options
@@ -174,6 +181,27 @@ def _answer_parser() -> Parser:
     )
     add("--plain", action="store_true", help="chat line by line, in any terminal")
     add("--no-save", dest="save", action="store_false", help="keep this conversation off the disk")
+
+    add = parser.add_argument_group("work on files, in the current folder").add_argument
+    add(
+        "--allow",
+        metavar="RULES",
+        type=some_text,
+        action="append",
+        help='what may be done unasked: read, edit, run:COMMAND, such as "read,edit,run:pytest"',
+    )
+    add(
+        "--mode",
+        metavar="MODE",
+        type=one_of(*MODES),
+        help="plan (only look), ask (default), edits (change files), auto (run commands, too)",
+    )
+    add(
+        "--max-calls",
+        metavar="N",
+        type=whole(1, 100_000),
+        help="calls of tools in one turn (default 40)",
+    )
 
     _add_pair_options(parser)
     add = parser.add_argument_group("drafting").add_argument

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from gemma_local.app.agent.second_try import second_try
 from gemma_local.app.answer import Answer
 from gemma_local.app.compaction import Compacted
 from gemma_local.app.compactor import Compactor
@@ -26,7 +28,7 @@ from gemma_local.models.chat_format import Rendering
 from gemma_local.models.errors import GemmaLocalError
 from gemma_local.models.guest_reply import GuestReply, reply_for
 from gemma_local.models.message import Message, Opening
-from gemma_local.models.prompt import Prompt
+from gemma_local.models.prompt import Prompt, Text
 from gemma_local.models.reply import Reply
 from gemma_local.models.tool_call import ParsedCall
 
@@ -38,6 +40,8 @@ SAVE_AFTER: Final = 20.0
 _FAILED: Final = "failed"
 
 
+LONG_READING: Final = 2.0
+"""Seconds from which on it is worth the disk not to read the beginning of prompts again."""
 LAST_READING: Final = 3.0
 """Seconds that are waited at the end for the last answer to be read without its thought."""
 
@@ -85,7 +89,6 @@ class Assistant:
         self.window = Window(engine.ready.context)
         self._engine = engine
         self._markers = engine.ready.markers
-        self._engine = engine
         self._listener = listener
         self._make_request = make_request
         self._is_gemma4 = is_gemma4
@@ -99,11 +102,18 @@ class Assistant:
 
     # ------------------------------------------------------------------------------- answering
 
-    def answer(self, report: Report | None = None, stop: Stop | None = None) -> Answered:
+    def answer(
+        self,
+        report: Report | None = None,
+        stop: Stop | None = None,
+        *,
+        temperature: float | None = None,
+    ) -> Answered:
         """Answer the last message, the user's or a tool's, and keep the answer.
 
         ``report`` makes the measurements that are kept with it. ``stop``, or the first Ctrl-C, ends
-        the answer, with the reason "cancelled".
+        the answer, with the reason "cancelled". ``temperature`` is used in place of the usual one.
+        A call at its end that cannot be read is asked for once more if that is cheap.
 
         Raises:
             ContextFull: there is no room; the message that asked for it is withdrawn.
@@ -118,6 +128,8 @@ class Assistant:
             self.conversation.withdraw()
             raise
         request = self._make_request(rendering)
+        if temperature is not None:
+            request = replace(request, sampling=replace(request.sampling, temperature=temperature))
         stream = self.conversation.answering()
         live = LiveAnswer(
             self._reply(rendering.opening),
@@ -125,12 +137,18 @@ class Assistant:
             self._listener,
             has_tools=bool(self.conversation.tools),
         )
+        running = Answer(self._engine, request, live.event, self._listener.died, stop)
         try:
-            done = Answer(self._engine, request, live.event, self._listener.died, stop).run()
+            done = running.run()
         except BaseException:
             self._keep_rest(live)
             raise
-        message = live.finish(done)
+        message, reply = live.finish(done), live.reply
+        again = second_try(request, running.deltas, reply, self.conversation.tools, self._markers)
+        if again is not None and not stop.is_asked:
+            fresh = Reply(self._markers, self.conversation.tools, opening=rendering.opening)
+            mended = again.run(self._engine, self._listener.died, stop, fresh)
+            message, reply = (message, reply) if mended is None else (mended, fresh)
         if message is None:
             live.stream.stop()
             self.conversation.withdraw()
@@ -142,9 +160,9 @@ class Assistant:
                 report=report(done, message) if report is not None else None,
             )
             self._take(entry)
-        for sentence in live.reply.notices:
+        for sentence in reply.notices:
             self._listener.notice(sentence)
-        return Answered(request, done, message, live.reply.calls)
+        return Answered(request, done, message, reply.calls)
 
     def aside(
         self,
@@ -190,6 +208,10 @@ class Assistant:
         self.wake()
         return self._counter.entries(self.conversation)
 
+    def count(self, text: str) -> int:
+        """Tokens of a text. Raises EngineFailed."""
+        return self._counter.prompt((Text(text),))
+
     def compact(self, stop: Stop | None = None) -> Compacted | None:
         """Make room now, as much as there is to make; None if ``stop`` or Ctrl-C stopped it.
 
@@ -206,7 +228,10 @@ class Assistant:
 
     def idle(self) -> None:
         """The person reads or writes: use the time."""
-        if self.conversation.live and not self.conversation.awaits_answer:
+        if not self.conversation.live:
+            if self.conversation.tools:
+                self._idle.begin(self._read_beginning)
+        elif not self.conversation.awaits_answer:
             self._idle.begin(self._rest)
 
     def wake(self) -> None:
@@ -240,6 +265,26 @@ class Assistant:
                 self._engine.save()
         except (Stopped, GemmaLocalError):
             # Whoever asks next finds out what is wrong, and is told.
+            pass
+        except Exception as error:  # noqa: BLE001 - nobody else hears of it
+            self._say(log_unexpected(error))
+        finally:
+            self._idle.done()
+
+    def _read_beginning(self) -> None:
+        """Read what every prompt will begin with, and keep it on disk if that took long: other
+        conversations begin with the same."""
+        try:
+            request = self._make_request(self.conversation.history())
+            digest = hashlib.blake2b(repr(request.prompt).encode(), digest_size=8).hexdigest()
+            reading = Read(request.id, request.prompt, f"beginning {digest}", request.exact)
+            for event in self._idle.run(reading):
+                match event:
+                    case Done(reason="read", tally=tally) if tally.prefill_seconds >= LONG_READING:
+                        if self._saves:
+                            self._engine.save()
+        except (Stopped, GemmaLocalError):
+            # The first answer reads it, then.
             pass
         except Exception as error:  # noqa: BLE001 - nobody else hears of it
             self._say(log_unexpected(error))

@@ -84,6 +84,10 @@ def _answer_or_chat(words: list[str]) -> int:
     options = arguments.parse_answer(words)
     has_input = sys.stdin is not None and not sys.stdin.isatty()
     if options.prompt is not None or has_input:
+        if options.allow or options.mode:
+            from gemma_local.app import errand
+
+            return errand.run(options)
         from gemma_local.app import one_shot
 
         return one_shot.run(options)

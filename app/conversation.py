@@ -189,8 +189,10 @@ class Conversation:
 
     def withdraw(self) -> None:
         """Nothing came of the last turn: the model does not read it, lest two questions stand in a
-        row. It stays in the record."""
+        row. It stays in the record. What tools have brought is kept: it can be gone on with."""
         for entry in reversed(self.live):
+            if entry.message.role == "tool":
+                break
             self.drop([entry.number])
             if entry.message.role == "user":
                 break

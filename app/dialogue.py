@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gemma_local.app import folders
+from gemma_local.app.agent.turn import Turned, end_of
 from gemma_local.app.assistant import Answered, Assistant
 from gemma_local.app.compaction import Compacted
 from gemma_local.app.context_window import ContextUse
@@ -18,7 +21,7 @@ from gemma_local.app.options import AnswerOptions
 from gemma_local.app.prompts import PromptWriter, prompt_writer
 from gemma_local.app.record import Unsaved
 from gemma_local.app.report import exactness_label, measurements
-from gemma_local.app.requests import request
+from gemma_local.app.requests import request, sampling
 from gemma_local.app.saving import Kept, Saving
 from gemma_local.app.sessions.entry import Entry, first_entries
 from gemma_local.app.speed_record import remember_answer
@@ -26,6 +29,14 @@ from gemma_local.app.stop import Stop
 from gemma_local.engine.client import Engine
 from gemma_local.engine.messages import Done, Generate, Ready
 from gemma_local.models.chat_format import Rendering
+from gemma_local.models.prompt import Text
+
+if TYPE_CHECKING:
+    # Loaded where there are tools: who only chats need not wait for it.
+    from gemma_local.app.agent.listener import AgentListener
+    from gemma_local.app.agent.loop import Agent, Steer
+    from gemma_local.app.agent.terms import Terms
+    from gemma_local.app.agent.workbench import Workbench
 
 
 class Dialogue:
@@ -34,11 +45,24 @@ class Dialogue:
     Used from one thread, except ``Stop``, which any thread may ask for.
     """
 
-    def __init__(self, options: AnswerOptions, listener: Listener) -> None:
+    def __init__(
+        self,
+        options: AnswerOptions,
+        listener: Listener,
+        *,
+        terms: Terms | None = None,
+        on_tools: AgentListener | None = None,
+    ) -> None:
         """``listener`` hears what happens while answers are made. ``options`` are kept and change
-        when the person changes them."""
+        when the person changes them. With ``terms`` the model may be given tools; ``on_tools``
+        then hears all that happens in place of ``listener``."""
         self.options = options
-        self._listener = listener
+        self._listener = listener if on_tools is None else on_tools
+        self._terms = terms
+        self._on_tools = on_tools
+        self._agent: Agent | None = None
+        self.toolless = ""
+        """Why the model has no tools although there are terms, "" if it has."""
         self._launch: Launch | None = None
         self._writer: PromptWriter | None = None
         self._engine: Engine | None = None
@@ -134,6 +158,11 @@ class Dialogue:
         return self.assistant.conversation
 
     @property
+    def agent(self) -> Agent | None:
+        """Who works with tools in this conversation, None if there are none."""
+        return self._agent
+
+    @property
     def kept(self) -> Kept:
         """Where the conversation is kept."""
         assert self._kept is not None
@@ -149,13 +178,33 @@ class Dialogue:
     def say(self, text: str, *, files: Sequence[tuple[int, int]] = (), written: str = "") -> Entry:
         """Say something, to be answered with ``answer``; see ``Conversation.ask``."""
         self.assistant.wake()
-        return self.conversation.ask(text, files=files, written=written)
+        if self._agent is None:
+            return self.conversation.ask(text, files=files, written=written)
+        said, info = self._agent.with_notes(text)
+        return self.conversation.ask(said, files=files, written=written or text, info=info)
+
+    def turn(self, stop: Stop | None = None, steer: Steer = tuple) -> Turned:
+        """Have the last message answered with all the calls that this takes, or go on with a turn
+        that was stopped; without tools it is one answer. See ``Agent.turn``."""
+        if self._agent is not None:
+            return self._agent.turn(stop, steer)
+        answered = self.answer(stop)
+        return Turned(end_of(answered), answered)
 
     def retry(self, stop: Stop | None = None) -> Answered:
         """Have the person's last message answered again; the model does not read what came of it
         before.
 
         Raises UsageError if nothing was said, and as ``Assistant.answer`` does.
+        """
+        self.ask_again()
+        return self.answer(stop)
+
+    def ask_again(self) -> None:
+        """Say the person's last message once more, to be answered with ``answer`` or ``turn``; the
+        model does not read what came of it before. What tools have done stays done.
+
+        Raises UsageError if nothing was said.
         """
         self.assistant.wake()
         live = self.conversation.live
@@ -167,12 +216,13 @@ class Dialogue:
             self.conversation.drop([entry.number for entry in live[said[-1] :]])
             files = [(start, end) for start, end in question.info.get(FILES, ())]
             text, written = question.message.text, question.written
-            self.conversation.ask(text, files=files, written=written)
-        return self.answer(stop)
+            self.conversation.ask(text, files=files, written=written, info=question.info)
 
-    def answer(self, stop: Stop | None = None) -> Answered:
+    def answer(self, stop: Stop | None = None, temperature: float | None = None) -> Answered:
         """Have the last message answered. Raises as ``Assistant.answer`` does."""
-        answered = self.assistant.answer(lambda done, _message: measurements(done.tally), stop)
+        answered = self.assistant.answer(
+            lambda done, _message: measurements(done.tally), stop, temperature=temperature
+        )
         done, sampling = answered.done, answered.request.sampling
         self.last = done
         record = ExactnessRecord(folders.exactness_path())
@@ -246,6 +296,7 @@ class Dialogue:
         """End the engine and give the session back; with ``at_once`` nothing is waited for."""
         if self._engine is not None:
             self._engine.close(timeout=0.0 if at_once else 3.0)
+        self._put_away()
         if self._kept is not None:
             self._kept.close()
 
@@ -282,11 +333,16 @@ class Dialogue:
     def _talk(self, entries: Sequence[Entry]) -> None:
         assert self._writer is not None
         kept, is_gemma4 = self.kept, self.launch.target.is_gemma4
+        self._put_away()
+        bench = self._workbench()
+        told = (bench.instructions.text, kept.system) if bench is not None else (kept.system,)
         conversation = Conversation(
             self._writer,
             kept.record,
             entries,
-            system=kept.system,
+            system="\n\n".join(filter(None, told)),
+            tools=[tool.declaration for tool in bench.tools] if bench is not None else (),
+            examples=bench.examples if bench is not None else (),
             thinking=self.options.think is not None,
         )
 
@@ -301,6 +357,41 @@ class Dialogue:
             is_gemma4=is_gemma4,
             saves=bool(kept.label),
         )
+        if bench is not None:
+            from gemma_local.app.agent.loop import Agent
+
+            assert self._terms is not None and self._on_tools is not None
+            usual = sampling(self.options, is_gemma4=is_gemma4).temperature
+            self._agent = Agent(
+                self._assistant, bench, self._terms, self._on_tools, self.answer, temperature=usual
+            )
+            if bench.instructions.remark:
+                self._listener.notice(bench.instructions.remark)
+
+    def _workbench(self) -> Workbench | None:
+        """What the model works with here, None if it has no tools."""
+        assert self._writer is not None
+        if self._terms is None or self._on_tools is None:
+            return None
+        from gemma_local.app.agent.workbench import workbench_for
+
+        found = workbench_for(
+            self._terms,
+            Path.cwd(),
+            self.ready.context,
+            self.launch.target,
+            lambda text: self.engine.count([(Text(text),)])[0],
+            label=self.kept.label,
+            supports_tools=self._writer.supports_tools,
+        )
+        self.toolless = found if isinstance(found, str) else ""
+        return None if isinstance(found, str) else found
+
+    def _put_away(self) -> None:
+        """The work in the conversation before is over."""
+        agent, self._agent = self._agent, None
+        if agent is not None:
+            agent.bench.close()
 
 
 def _unspoken(entry: Entry) -> Entry:

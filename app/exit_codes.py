@@ -18,6 +18,9 @@ class ExitCode(IntEnum):
     ENGINE_DIED = 4
     DIFFERENT = 5
     ABNORMAL_END = 6
+    NEEDED_CONSENT = 7
+    IN_CIRCLES = 8
+    TOO_MANY_CALLS = 9
     INTERRUPTED = 130
 
     @property
@@ -34,6 +37,9 @@ _MEANINGS = {
     ExitCode.ENGINE_DIED: "the engine's process ended and could not be restarted",
     ExitCode.DIFFERENT: "verify: drafting changed something in exact mode",
     ExitCode.ABNORMAL_END: "the answer ended in a loop or in numbers that are none",
+    ExitCode.NEEDED_CONSENT: "something was not done because nobody could be asked; see --allow",
+    ExitCode.IN_CIRCLES: "the model made the same calls again and again, and nothing came of it",
+    ExitCode.TOO_MANY_CALLS: "the model made as many calls as it may; see --max-calls",
     ExitCode.INTERRUPTED: "Ctrl-C",
 }
 

@@ -41,7 +41,7 @@ def run(options: AnswerOptions) -> ExitCode:
     writer = prompt_writer(launch.target, raw=options.raw)
     output = output_for(options.output)
     with closing(Saving(options, note)) as saving:
-        text, files = _prompt_text(options)
+        text, files = prompt_text(options)
         if saving.keeps:
             launch = launch.with_states()
         with launch.running(output.event) as (engine, ready):
@@ -116,7 +116,7 @@ class _Shot:
         )
         self._output.done(report)
         if self._options.stats:
-            _print_stats(done, exactness_label(exact=exact, lenience=self._options.lenience))
+            print_stats(done, exactness_label(exact=exact, lenience=self._options.lenience))
 
 
 def end_of(done: Done, context: int) -> ExitCode:
@@ -135,9 +135,9 @@ def end_of(done: Done, context: int) -> ExitCode:
     return ExitCode.OK
 
 
-def _prompt_text(options: AnswerOptions) -> tuple[str, list[tuple[int, int]]]:
+def prompt_text(options: AnswerOptions) -> tuple[str, list[tuple[int, int]]]:
     """The prompt, then what came on standard input, with an empty line between them; and which part
-    of it, from one index to another, is the latter."""
+    of it, from one index to another, is the latter. Raises UsageError if there is neither."""
     given, piped = options.prompt or "", _standard_input()
     text = "\n\n".join(part for part in (given, piped) if part.strip())
     if not text:
@@ -153,6 +153,7 @@ def _standard_input() -> str:
     return raw.decode("utf-8", "replace").rstrip("\r\n")
 
 
-def _print_stats(done: Done, label: str) -> None:
+def print_stats(done: Done, label: str) -> None:
+    """Speed and acceptance, on standard error."""
     lines = [speed_line(done.tally, label), positions_line(done.tally)]
     print("\n".join(line for line in lines if line), file=sys.stderr, flush=True)

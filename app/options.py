@@ -30,7 +30,9 @@ class AnswerOptions(PairOptions):
     ``draft`` None is "auto", 0 is "off". Sampling values that are None take the model's default.
     ``think`` None is "off", 0 is "on", else the most tokens of a thought. ``go_on`` continues the
     last conversation of this folder, ``resume`` the one with this id; "" asks which. ``plain``
-    chats line by line, without the screens.
+    chats line by line, without the screens. ``allow`` are rules as ``--allow`` has them, ``mode``
+    is one of ``agent.consent``; with either a prompt is done with tools, in ``max_calls`` calls at
+    most, 0 for the usual number.
     """
 
     prompt: str | None = None
@@ -41,6 +43,9 @@ class AnswerOptions(PairOptions):
     resume: str | None = None
     save: bool = True
     plain: bool = False
+    allow: list[str] = field(default_factory=list)
+    mode: str | None = None
+    max_calls: int = 0
     output: str = "text"
     stats: bool = False
     draft: int | None = None

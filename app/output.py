@@ -8,16 +8,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Protocol
 
+from gemma_local.app.agent.events import ToolEnded, ToolEvent, ToolOutput, ToolStarted
+from gemma_local.app.agent.listener import AgentListener
+from gemma_local.app.assistant import Answered
 from gemma_local.app.launch import show_loading
-from gemma_local.app.live_answer import Listener
 from gemma_local.app.report import measurements
 from gemma_local.app.terminal import note, printable, progress
 from gemma_local.engine.messages import Delta, Event, Loading, Prefill, Ready, Stats
 from gemma_local.models.reply import AnswerText, Part, ThoughtText
 
 
-class Output(Listener, Protocol):
-    """Shows an answer."""
+class Output(AgentListener, Protocol):
+    """Shows an answer, and the work that leads to it."""
 
     def ready(self, ready: Ready, pid: int | None) -> None:
         """The pair is loaded into the process ``pid``."""
@@ -46,6 +48,7 @@ class TextOutput:
     def __init__(self) -> None:
         self._last = "\n"
         self._thought_tokens = 0
+        self._title = ""
 
     def event(self, event: Event) -> None:
         _show_progress(event)
@@ -70,6 +73,26 @@ class TextOutput:
     def notice(self, sentence: str) -> None:
         self._end_line()
         note(sentence)
+
+    def tool(self, event: ToolEvent) -> None:
+        match event:
+            case ToolStarted():
+                self._title = f"{event.tool} {event.title}"
+                progress.show(self._title)
+            case ToolEnded():
+                progress.clear()
+                self._end_line()
+                line = f"{self._title}: {event.summary or event.outcome}"
+                print(printable(line, sys.stderr), file=sys.stderr, flush=True)
+
+    def answered(self, answered: Answered) -> None:
+        if answered.calls:
+            # What is said after the calls begins on a line of its own.
+            self.broken_off()
+            self._last = "\n"
+
+    def told(self, texts: Sequence[str]) -> None:
+        pass
 
     def _end_line(self) -> None:
         if self._last != "\n" and sys.stderr.isatty():
@@ -103,6 +126,16 @@ class JsonOutput:
     def notice(self, sentence: str) -> None:
         note(sentence)
 
+    def tool(self, event: ToolEvent) -> None:
+        if isinstance(event, ToolStarted):
+            progress.show(f"{event.tool} {event.title}")
+
+    def answered(self, answered: Answered) -> None:
+        progress.clear()
+
+    def told(self, texts: Sequence[str]) -> None:
+        pass
+
     def done(self, report: Mapping[str, object]) -> None:
         progress.clear()
         write_json(report)
@@ -119,6 +152,13 @@ class StreamOutput:
     ``stats`` (measurements so far), ``notice`` (a sentence for the person), ``restart`` (reason;
     deltas go on, none comes twice), then ``done`` with all keys of ``--output json``, or ``error``
     (error, exit_code).
+
+    With tools, several answers come one after the other, each ended by ``answer`` (its
+    finish_reason, the number of its calls, measurements). Calls follow: ``tool_call`` (id, tool,
+    title, arguments), ``tool_output`` (id, text; what a command writes while it runs),
+    ``approval_denied`` (id, reason) if it may not be done, and ``tool_result`` (id; outcome "ok",
+    "failed", "refused" or "stopped"; summary; text, what the model reads of it; seconds; path,
+    before and after of a changed file in diff, else null).
     """
 
     def event(self, event: Event) -> None:
@@ -154,6 +194,31 @@ class StreamOutput:
     def notice(self, sentence: str) -> None:
         write_json({"type": "notice", "text": sentence})
         note(sentence)
+
+    def tool(self, event: ToolEvent) -> None:
+        match event:
+            case ToolStarted():
+                facts = {"id": event.id, "tool": event.tool, "title": event.title}
+                write_json({"type": "tool_call", **facts, "arguments": dict(event.arguments)})
+            case ToolOutput():
+                write_json({"type": "tool_output", "id": event.id, "text": event.text})
+            case ToolEnded():
+                if event.outcome == "refused":
+                    write_json({"type": "approval_denied", "id": event.id, "reason": event.body})
+                facts = {"id": event.id, "outcome": event.outcome, "summary": event.summary}
+                diff = event.diff
+                change = diff and {"path": diff.path, "before": diff.before, "after": diff.after}
+                seconds = round(event.seconds, 3)
+                text = {"text": event.body, "seconds": seconds, "diff": change}
+                write_json({"type": "tool_result", **facts, **text})
+
+    def answered(self, answered: Answered) -> None:
+        done = answered.done
+        said = {"finish_reason": done.reason, "calls": len(answered.calls)}
+        write_json({"type": "answer", **said, **measurements(done.tally)})
+
+    def told(self, texts: Sequence[str]) -> None:
+        pass
 
     def done(self, report: Mapping[str, object]) -> None:
         write_json({"type": "done", **report})

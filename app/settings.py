@@ -75,6 +75,9 @@ class AgentSettings(_Table):
 
     mode: Mode = "ask"
     """Ask before every change, edit files without asking, run commands as well, or only look."""
+    tools: Literal["auto", "on", "off"] = "auto"
+    """Whether the model may work on files: "auto" in the folder of a project, with a context of
+    8,192 tokens or more; "on" in every folder but those that hold everything."""
     rules: list[Word] = Field(default_factory=list)
     """What is allowed without asking, such as "run: pytest *" or "edit: src/**", or forbidden, such
     as "!run: make deploy *"."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -64,10 +65,13 @@ def run(options: SessionsOptions) -> ExitCode:
 
 
 def remove_states(session: str) -> None:
-    """Delete what the engine keeps on disk of a session: it could be read back to text."""
+    """Delete what is kept on disk of a session besides: what the engine has read, which could be
+    read back to text, and what files held before the model changed them."""
     from gemma_local.engine import saved_states
 
     saved_states.remove(folders.state_path(), session)
+    if session.isalnum():
+        shutil.rmtree(folders.checkpoints_path() / session, ignore_errors=True)
 
 
 def _list(store: SessionStore, options: ListOptions) -> None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import locale
 import os
 import signal
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual.app import App
 from textual.binding import BindingType
@@ -30,17 +29,12 @@ from gemma_local.app.tui.palette import Palette
 from gemma_local.app.tui.screens.chat import ChatScreen
 from gemma_local.app.tui.themes import THEMES
 from gemma_local.app.tui.transcript.look import Look
+from gemma_local.app.tui.update_pace import UpdatePace
 from gemma_local.models.errors import GemmaLocalError
 
 if TYPE_CHECKING:
+    from gemma_local.app.agent.consent import Mode
     from gemma_local.app.tui.status.page_screen import PageScreen
-
-PAUSE: Final = 1 / 12
-"""Seconds between two updates of the screen while an answer comes."""
-_BACK_OFF: Final = 10
-"""An update is followed by a pause of so many times what it took: a slow terminal or a long table
-must not take the processor from the model."""
-_LONGEST_PAUSE: Final = 1.0
 
 
 class GemmaLocalApp(App[None]):
@@ -55,8 +49,15 @@ class GemmaLocalApp(App[None]):
     class NewsCame(Message):
         """Something waits to be told."""
 
-    def __init__(self, options: AnswerOptions, settings: Settings) -> None:
+    def __init__(
+        self,
+        options: AnswerOptions,
+        settings: Settings,
+        on_shown: Callable[[], None] = lambda: None,
+    ) -> None:
+        """``on_shown`` is called when the first picture is on the screen."""
         super().__init__()
+        self._on_shown = on_shown
         self.options = options
         self.settings = settings
         self.glyphs = glyphs_for(settings.screen.glyphs, locale.getencoding(), os.environ)
@@ -68,9 +69,11 @@ class GemmaLocalApp(App[None]):
         """What heard Ctrl-C before; None before it is heard here."""
         self._news = NewsBuffer(self._call)
         self._chat: ChatScreen | None = None
-        self._told_at = 0.0
-        self._pause = PAUSE
-        self.desk = Desk(replace(options), self._news.put)
+        self._pace = UpdatePace()
+        self.mode = cast("Mode", options.mode or settings.agent.mode)
+        """What the model may do when it begins."""
+        agent = settings.agent.model_copy(update={"mode": self.mode})
+        self.desk = Desk(replace(options), agent, self._news.put, self._steering)
         self.attention = Attention(settings.notify, driver_write(self))
         for theme in THEMES:
             self.register_theme(theme)
@@ -86,7 +89,11 @@ class GemmaLocalApp(App[None]):
         self._heed_signals()
         self._chat = ChatScreen(self)
         self.push_screen(self._chat)
-        self.call_after_refresh(self.desk.open)
+        self.call_after_refresh(self._shown)
+
+    def _shown(self) -> None:
+        self._on_shown()
+        self.desk.open()
 
     def on_unmount(self) -> None:
         self.attention.give_back()
@@ -147,28 +154,29 @@ class GemmaLocalApp(App[None]):
 
     def on_gemma_local_app_news_came(self) -> None:
         """Tell it, but not more often than anybody can see."""
-        wait = self._told_at + self._pause - time.monotonic()
-        if wait <= 0:
-            self._tell_news()
-        else:
+        if wait := self._pace.wait:
             self.set_timer(wait, self._tell_news)
+        else:
+            self._tell_news()
 
     def tell(self, news: News) -> None:
         """News from elsewhere than the desk, from any thread."""
         self._news.put(news)
+
+    def _steering(self) -> Sequence[str]:
+        """What waits to be said, for a model that works with tools. Called by the desk."""
+        return self._chat.sending.take_for_steering() if self._chat is not None else ()
 
     def _call(self) -> None:
         # In the thread of whoever has news: messages may be posted from any.
         self.post_message(self.NewsCame())
 
     def _tell_news(self) -> None:
-        start = time.monotonic()
+        self._pace.begin()
         news = self._news.take()
         # At the very end there is nobody left to hear it.
         if news and self.chat.is_attached:
             self.chat.hear(news)
-        self._told_at = time.monotonic()
-        self._pause = min(max(PAUSE, (self._told_at - start) * _BACK_OFF), _LONGEST_PAUSE)
 
     # ---------------------------------------------------------------------------------- screen
 

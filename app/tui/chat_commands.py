@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gemma_local.app import clipboard
 from gemma_local.app.errors import UsageError
 from gemma_local.app.tui.commands.keys import chosen_keys
 from gemma_local.app.tui.transcript.answer_item import AnswerItem
@@ -96,6 +95,18 @@ class ChatCommands:
         self._open_first()
         self._screen.retry()
 
+    def undo(self) -> None:
+        self._open_first()
+        self._screen.desk.undo()
+
+    def redo(self) -> None:
+        self._open_first()
+        self._screen.desk.undo(again=True)
+
+    def go_on(self) -> None:
+        self._open_first()
+        self._screen.go_on()
+
     def compact(self) -> None:
         self._open_first()
         self._screen.desk.compact()
@@ -153,6 +164,7 @@ class ChatCommands:
     def read_source(self, text: str) -> Source:
         """The text that a task works on. Reads files and the clipboard: not for the thread that
         draws. Raises NothingToDo, NoClipboard, Unreadable."""
+        from gemma_local.app import clipboard
         from gemma_local.app.attachments import attach
         from gemma_local.app.quick_tasks import source_of
 

@@ -6,13 +6,13 @@ happens is told as news, and every method of `Desk` that a screen may call retur
 
 from __future__ import annotations
 
-import queue
-import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from gemma_local.app.stop import Stop
+from gemma_local.app.tui.job_thread import JobThread
 from gemma_local.app.tui.news import (
     Answer,
     Asked,
@@ -24,43 +24,52 @@ from gemma_local.app.tui.news import (
     OpenedWhy,
     Planned,
     TaskDone,
+    TurnEnded,
     Used,
-    Work,
-    Working,
 )
-from gemma_local.app.unexpected import log_unexpected
+from gemma_local.app.tui.undoing import NOTHING, NOTHING_AGAIN, restore
+from gemma_local.app.tui.verdicts import Verdicts
 from gemma_local.models.errors import GemmaLocalError
 
 if TYPE_CHECKING:
     # Half a second's worth of modules, which the desk's thread loads when it has something to do:
     # the first picture of the screen waits for none of them.
+    from gemma_local.app.agent.consent import Mode, Proposal, Verdict
+    from gemma_local.app.agent.terms import Terms
     from gemma_local.app.assistant import Answered
     from gemma_local.app.dialogue import Dialogue
     from gemma_local.app.options import AnswerOptions
     from gemma_local.app.quick_tasks import Source, TaskName
     from gemma_local.app.saving import Saving
     from gemma_local.app.sessions.store import SessionStore
-
-Job = Callable[[], None]
+    from gemma_local.app.settings import AgentSettings
 
 FAREWELL: Final = 20.0
 """Seconds that closing waits for the desk: the state of a long conversation is being written."""
 
 
-class Desk:
+class Desk(JobThread):
     """Owns the dialogue. Made and used by the screen's thread; ``tell`` hears the news in ours."""
 
-    def __init__(self, options: AnswerOptions, tell: Callable[[News], None]) -> None:
-        self._tell = tell
+    def __init__(
+        self,
+        options: AnswerOptions,
+        agent: AgentSettings,
+        tell: Callable[[News], None],
+        steer: Callable[[], Sequence[str]] = tuple,
+    ) -> None:
+        """``agent`` says what the model may do. ``steer``, called by the desk's thread, gives what
+        the person has written since, for the model to read while it works."""
         self._options = options
+        self._agent = agent
+        self._mode: Mode = agent.mode
+        self._steer = steer
+        self._terms: Terms | None = None
+        self._stop = Stop()
+        self.verdicts = Verdicts(tell)
         self._made: Dialogue | None = None
         self._saving: Saving | None = None
-        self._jobs: queue.SimpleQueue[tuple[Work, Stop, Job] | None] = queue.SimpleQueue()
-        self._lock = threading.Lock()
-        self._stops: list[Stop] = []
-        self._is_closed = False
-        self._thread = threading.Thread(target=self._run, name="desk", daemon=True)
-        self._thread.start()
+        super().__init__(tell)
 
     # ------------------------------------------------------------------- what a screen may ask
 
@@ -68,6 +77,12 @@ class Desk:
     def options(self) -> AnswerOptions:
         """What the person chose; changed by jobs alone."""
         return self._made.options if self._made is not None else self._options
+
+    def change_mode(self, mode: Mode) -> None:
+        """What the model may do from now on."""
+        self._mode = mode
+        if self._terms is not None:
+            self._terms.mode = mode
 
     @property
     def store(self) -> SessionStore | None:
@@ -139,8 +154,11 @@ class Desk:
 
         def job() -> None:
             entry = self._dialogue.say(text, files=files, written=written)
-            self._tell(Asked(text, files, written, entry.number))
-            self._answer(lambda: self._dialogue.answer(stop))
+            # What is read may begin with a note for the model.
+            shift = len(entry.message.text) - len(text)
+            spans = [(start + shift, end + shift) for start, end in files]
+            self._tell(Asked(entry.message.text, spans, entry.written, entry.number))
+            self._turn(stop)
 
         self._do("answering", job, stop)
 
@@ -149,8 +167,29 @@ class Desk:
         stop = Stop()
 
         def job() -> None:
+            self._dialogue.ask_again()
             self._tell(Notice("once more:"))
-            self._answer(lambda: self._dialogue.retry(stop))
+            self._turn(stop)
+
+        self._do("answering", job, stop)
+
+    def go_on(self) -> None:
+        """Go on with a turn that was stopped."""
+        stop = Stop()
+        self._do("answering", lambda: self._turn(stop), stop)
+
+    def undo(self, *, again: bool = False) -> None:
+        """Take back what the last turn did to files, or do it again, if the person agrees."""
+        stop = Stop()
+
+        def job() -> None:
+            agent = self._dialogue.agent
+            restoration = (agent.redo() if again else agent.undo()) if agent else None
+            if agent is None or restoration is None:
+                self._tell(Notice(NOTHING_AGAIN if again else NOTHING))
+                return
+            what = "do the changes again to" if again else "take back the changes to"
+            self._tell(Notice(restore(agent, restoration, what, partial(self._ask, stop))))
 
         self._do("answering", job, stop)
 
@@ -175,14 +214,6 @@ class Desk:
 
         self._do("task", job, stop)
 
-    def stop(self) -> bool:
-        """End what is being done and what waits to be done; False if that is nothing."""
-        with self._lock:
-            stops = list(self._stops)
-        for stop in stops:
-            stop.ask()
-        return bool(stops)
-
     def begin_new(self) -> None:
         """Begin a new conversation."""
         self._turn_to("new", lambda dialogue: dialogue.begin_new())
@@ -198,13 +229,19 @@ class Desk:
     def rewind(self, entry: int) -> None:
         """Go back to before the person's message with this number, in a copy."""
 
+        stop = Stop()
+
         def job() -> None:
             entries = self._dialogue.conversation.entries
+            agent = self._dialogue.agent
+            if agent is not None and (found := agent.files_before(entry)) and found.diffs:
+                what = "bring back, too, as they were before this message:"
+                self._tell(Notice(restore(agent, found, what, partial(self._ask, stop))))
             said = next((e.written for e in entries if e.number == entry), "")
             self._dialogue.branch(_up_to(self._dialogue, entry - 1))
             self._tell_opened("rewind", said)
 
-        self._do("leaving", job)
+        self._do("leaving", job, stop)
 
     def think(self, budget: int | None) -> None:
         """Let the model think: at most ``budget`` tokens, 0 for no limit, None for not at all."""
@@ -257,47 +294,26 @@ class Desk:
             return
         self._is_closed = True
         self.stop()
-        if not at_once:
-            self._jobs.put(None)
-            self._thread.join(FAREWELL)
-        if self._thread.is_alive() and self._made is not None:
+        has_ended = not at_once and self.end(FAREWELL)
+        if not has_ended and self._made is not None:
             self._made.close(at_once=True)
 
     # ----------------------------------------------------------------------------- the thread
 
-    def _do(self, work: Work, job: Job, stop: Stop | None = None) -> None:
-        stop = Stop() if stop is None else stop
-        with self._lock:
-            self._stops.append(stop)
-        self._jobs.put((work, stop, job))
-
-    def _run(self) -> None:
-        while (item := self._jobs.get()) is not None:
-            work, stop, job = item
-            if work:
-                self._tell(Working(work))
-            try:
-                self._made = self._made or self._make()
-                job()
-            except GemmaLocalError as error:
-                self._tell(Notice(str(error), "error"))
-            except Exception as error:  # noqa: BLE001 - the conversation goes on all the same
-                # Once all is closed it is our own doing: the engine was taken away.
-                if not self._is_closed:
-                    self._tell(Notice(log_unexpected(error), "error"))
-            finally:
-                with self._lock:
-                    self._stops.remove(stop)
-            if self._jobs.empty():
-                self._rest()
-                self._tell(Working(""))
-        self._leave()
+    def _begin(self) -> None:
+        self._made = self._made or self._make()
 
     def _make(self) -> Dialogue:
         from gemma_local.app.dialogue import Dialogue
+        from gemma_local.app.errand import terms_of
         from gemma_local.app.tui.ear import Ear
 
-        return Dialogue(self._options, Ear(self._tell))
+        ear = Ear(self._tell, self._answered)
+        terms = terms_of(self._options, self._agent, tools=self._agent.tools)
+        terms.mode = self._mode
+        terms.consent = lambda proposal: self._ask(self._stop, proposal)
+        self._terms = terms
+        return Dialogue(self._options, ear, terms=terms, on_tools=ear)
 
     @property
     def _dialogue(self) -> Dialogue:
@@ -320,18 +336,31 @@ class Desk:
 
     # ---------------------------------------------------------------------------------- inside
 
-    def _answer(self, answer: Callable[[], Answered]) -> None:
+    def _turn(self, stop: Stop) -> None:
+        """Have the last message answered, with all the calls of tools that this takes."""
         dialogue = self._dialogue
+        self._stop = stop
         try:
-            answered = answer()
+            turned = dialogue.turn(stop, self._steer)
         except GemmaLocalError as error:
             from gemma_local.engine.client import EngineDied
 
             self._tell(BrokenOff(str(error), isinstance(error, EngineDied)))
             return
+        if dialogue.agent is None:
+            self._answered(turned.answered)
+        self._tell(TurnEnded(turned.end, len(turned.calls)))
+
+    def _answered(self, answered: Answered) -> None:
+        """One answer of a turn has ended."""
+        dialogue = self._dialogue
         last = dialogue.conversation.entries[-1]
         entry = last.number if last.message.role == "assistant" else 0
         self._tell(Answer(answered, dialogue.last_label, entry))
+
+    def _ask(self, stop: Stop, proposal: Proposal) -> Verdict:
+        """Ask the person, and wait for the answer."""
+        return self.verdicts.ask(proposal, stop)
 
     def _turn_to(self, why: OpenedWhy, change: Callable[[Dialogue], None]) -> None:
         def job() -> None:
@@ -345,7 +374,16 @@ class Desk:
         kept = dialogue.kept
         entries = tuple(dialogue.conversation.entries)
         self._tell(
-            Opened(dialogue.ready, dialogue.launch, entries, kept.label, kept.title, why, returned)
+            Opened(
+                dialogue.ready,
+                dialogue.launch,
+                entries,
+                kept.label,
+                kept.title,
+                why,
+                dialogue.toolless,
+                returned,
+            )
         )
         if entries:
             self._tell(Used(dialogue.use()))

@@ -6,15 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec
 
-from gemma_local.app import clipboard
 from gemma_local.app.agent.consent import Proposal, Verdict
-from gemma_local.app.quick_tasks import TaskName
-from gemma_local.app.sessions.exporting import write_export
-from gemma_local.app.tui.outgoing import Printed, prepared
 from gemma_local.app.workspace.errors import Sensitive
 from gemma_local.models.errors import GemmaLocalError
 
 if TYPE_CHECKING:
+    from gemma_local.app.quick_tasks import TaskName
+    from gemma_local.app.tui.outgoing import Printed
     from gemma_local.app.tui.screens.chat import ChatScreen
 
 P = ParamSpec("P")
@@ -33,6 +31,9 @@ class Errands:
         screen = self._screen
 
         def read() -> None:
+            # Here and below in the errand's own thread: the first picture waits for none of it.
+            from gemma_local.app.tui.outgoing import prepared
+
             folder = screen.gemma.folder
             try:
                 found = prepared(text, folder, printed, may_read_secrets=may_read_secrets)
@@ -74,6 +75,8 @@ class Errands:
         app = self._screen.app
 
         def copy() -> None:
+            from gemma_local.app import clipboard
+
             done = clipboard.copy(text, lambda copied: self._tell(app.copy_to_clipboard, copied))
             self._tell(self._screen.toast, f"{what}: {done.sentence()}")
 
@@ -84,6 +87,8 @@ class Errands:
         screen = self._screen
 
         def write() -> None:
+            from gemma_local.app.sessions.exporting import write_export
+
             try:
                 write_export(path, text)
             except FileExistsError:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     # The screen shows what is told before whoever tells it is loaded.
     from gemma_local.app.agent.consent import Proposal
     from gemma_local.app.agent.events import ToolEvent
+    from gemma_local.app.agent.turn import End
     from gemma_local.app.assistant import Answered
     from gemma_local.app.context_window import ContextUse
     from gemma_local.app.launch import Launch
@@ -43,6 +44,8 @@ class Opened:
     label: str
     title: str
     why: OpenedWhy
+    toolless: str = ""
+    """Why the model has no tools, "" if it has."""
     returned: str = ""
     """What the person had said and may say again, in other words."""
 
@@ -83,6 +86,21 @@ class Answer:
     answered: Answered
     label: str
     entry: int
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnded:
+    """The model's turn is over, with all its answers and so many calls of tools."""
+
+    end: End
+    calls: int
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the person wrote while the model worked has been given to it."""
+
+    texts: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +162,8 @@ class Working:
 
 
 News: TypeAlias = (
-    "Event | Planned | Opened | NotOpened | Asked | Piece | Answer | BrokenOff | Died | Notice | "
-    "Used | TaskPiece | TaskDone | Working | ToolEvent | Proposal"
+    "Event | Planned | Opened | NotOpened | Asked | Piece | Answer | TurnEnded | Told | "
+    "BrokenOff | Died | Notice | Used | TaskPiece | TaskDone | Working | ToolEvent | Proposal"
 )
 
 

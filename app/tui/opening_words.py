@@ -27,9 +27,15 @@ _KEY = 4
 
 
 def opening_words(
-    look: Look, width: int, folder: Path, launch: Launch | None, ready: Ready | None
+    look: Look,
+    width: int,
+    folder: Path,
+    launch: Launch | None,
+    ready: Ready | None,
+    toolless: str,
 ) -> Sequence[Line]:
-    """A few quiet lines for a transcript that is ``width`` cells wide."""
+    """A few quiet lines for a transcript that is ``width`` cells wide. ``toolless`` says why the
+    model has no tools, "" if it has."""
     palette, glyphs = look.palette, look.glyphs
     room = max(20, min(look.most, width - 2 * GUTTER))
     dot = f" {glyphs.dot} "
@@ -49,6 +55,8 @@ def opening_words(
         drafting = f"drafts up to {ready.draft_max} tokens" if ready.drafter else "no drafter"
         say(dot.join((ready.name, drafting, f"context {ready.context:,}")))
     say(f"in {folder}")
+    if ready is not None:
+        say(f"no tools: {toolless}" if toolless else "works on these files with your consent")
     lines.append(EMPTY)
     for key, what in _KEYS:
         margin = [(f"{'':{GUTTER}}{key:{_KEY}}", palette.bullet)]

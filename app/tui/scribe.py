@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from gemma_local.app.agent.call_title import call_title
 from gemma_local.app.agent.events import ToolEnded, ToolOutput, ToolStarted
+from gemma_local.app.agent.file_diff import FileDiff
 from gemma_local.app.tui.footer import footer, footer_of
 from gemma_local.app.tui.news import (
     Answer,
@@ -18,6 +19,7 @@ from gemma_local.app.tui.news import (
     Piece,
     TaskDone,
     TaskPiece,
+    Told,
 )
 from gemma_local.app.tui.transcript.answer_item import AnswerItem
 from gemma_local.app.tui.transcript.divider_item import DividerItem
@@ -32,7 +34,7 @@ from gemma_local.app.tui.transcript.transcript import Transcript
 if TYPE_CHECKING:
     from gemma_local.app.quick_tasks import Shown
     from gemma_local.app.sessions.entry import Entry
-    from gemma_local.models.message import Value
+    from gemma_local.models.message import ToolCall
 
 BY_PERSON = "shell-"
 """How the ids of commands begin that the person ran."""
@@ -100,8 +102,13 @@ class Scribe:
             case Piece():
                 return self._feed(news)
             case Answer():
-                done = news.answered.done
-                self._end(done.reason, footer(done.tally, self._dot), news.entry)
+                answered = news.answered
+                # In the middle of work, figures would stand between what is done.
+                measured = "" if answered.calls else footer(answered.done.tally, self._dot)
+                self._end(answered.done.reason, measured, news.entry)
+            case Told():
+                for text in news.texts:
+                    self._transcript.add(PersonItem(text))
             case BrokenOff():
                 self._end("failed", "", 0)
                 self.notice(news.sentence, "error")
@@ -170,13 +177,13 @@ def items_of(entries: Sequence[Entry], dot: str) -> Iterator[Item]:
         elif message.role == "assistant":
             state = "stopped" if entry.state != "complete" else entry.finish
             if message.text or message.thought or not message.calls:
-                measured = footer_of(entry.report, dot)
+                measured = "" if message.calls else footer_of(entry.report, dot)
                 yield AnswerItem.of(message, entry=entry.number, state=state, footer=measured)
             for at, call in enumerate(message.calls):
-                identity = f"{entry.number}.{at}"
-                item = ToolItem(ToolStarted(identity, call.name, _title(call.arguments)))
-                item.end(_ended(identity, results.get((entry.number, at))))
-                yield item
+                result = results.get((entry.number, at))
+                yield _tool(f"{entry.number}.{at}", call, result)
+                for text in result.info.get("steered", ()) if result is not None else ():
+                    yield PersonItem(text)
 
 
 def _results(entries: Sequence[Entry]) -> dict[tuple[int, int], Entry]:
@@ -196,16 +203,24 @@ def _results(entries: Sequence[Entry]) -> dict[tuple[int, int], Entry]:
     return found
 
 
-def _ended(identity: str, result: Entry | None) -> ToolEnded:
+def _tool(identity: str, call: ToolCall, result: Entry | None) -> ToolItem:
+    """A call and what it brought, as ``agent.loop`` has kept it."""
+    info: Mapping[str, Any] = result.info if result is not None else {}
+    shown, changed = info.get("shown", {}), info.get("diff")
+    title = shown.get("title") or call_title(call.arguments)
+    item = ToolItem(ToolStarted(identity, call.name, title, call.arguments))
     if result is None:
-        return ToolEnded(identity, "stopped", "interrupted")
-    shown = result.info.get("shown", {})
+        item.end(ToolEnded(identity, "stopped", "interrupted"))
+        return item
     message = result.message
-    body = message.text if message.result is None else str(message.result)
-    return ToolEnded(identity, shown.get("outcome", "ok"), shown.get("summary", ""), body)
-
-
-def _title(arguments: Mapping[str, Value]) -> str:
-    """What a call was about, from its first arguments."""
-    first = itertools.islice((v for v in arguments.values() if isinstance(v, str)), 1)
-    return next(first, "")
+    item.end(
+        ToolEnded(
+            identity,
+            shown.get("outcome", "ok"),
+            shown.get("summary", ""),
+            message.text if message.result is None else str(message.result),
+            FileDiff(changed["path"], changed["before"], changed["after"]) if changed else None,
+            shown.get("seconds", 0.0),
+        )
+    )
+    return item

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from gemma_local.app.attachments import Attached
 from gemma_local.app.tui.commands.command import UnknownCommand
 from gemma_local.app.tui.commands.registry import parse
-from gemma_local.app.tui.composer.composer import Composer
 from gemma_local.models.errors import GemmaLocalError
 
 if TYPE_CHECKING:
+    from gemma_local.app.attachments import Attached
+    from gemma_local.app.tui.composer.composer import Composer
     from gemma_local.app.tui.screens.chat import ChatScreen
 
 
@@ -49,7 +50,24 @@ class Sending:
             self._is_preparing = True
             self._written = text
             screen.errands.prepare_message(text, screen.shell.take_printed())
-        screen.composer.set_queue(list(self._queue))
+        self.show()
+
+    def send(self, text: str) -> None:
+        """Say something for the person, before what waits."""
+        self._queue.appendleft(text)
+        self.go_on()
+
+    def take_for_steering(self) -> Sequence[str]:
+        """What waits and can be told to a model in the middle of its work: messages up to the
+        first that is a command or mentions files. Called by the desk's thread."""
+        taken = []
+        while self._queue and not self._queue[0].startswith("/") and "@" not in self._queue[0]:
+            taken.append(self._queue.popleft())
+        return taken
+
+    def show(self) -> None:
+        """Show what waits."""
+        self._screen.composer.set_queue(list(self._queue))
 
     def prepared(self, attached: Attached) -> None:
         """A message and its files are read."""

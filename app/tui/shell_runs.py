@@ -5,15 +5,17 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from gemma_local.app.agent.events import Outcome, ToolEnded, ToolOutput, ToolStarted
 from gemma_local.app.stop import Stop
-from gemma_local.app.tui.news import News
-from gemma_local.app.tui.outgoing import Printed
 from gemma_local.app.tui.scribe import BY_PERSON
 from gemma_local.app.unexpected import log_unexpected
-from gemma_local.app.workspace.command import Command, Ended
+
+if TYPE_CHECKING:
+    from gemma_local.app.tui.news import News
+    from gemma_local.app.tui.outgoing import Printed
+    from gemma_local.app.workspace.command import Ended
 
 TOOL: Final = "$"
 """The name of the tool in its card."""
@@ -59,6 +61,9 @@ class ShellRuns:
         return printed
 
     def _carry_out(self, id_: str, line: str, stop: Stop) -> None:
+        from gemma_local.app.tui.outgoing import Printed
+        from gemma_local.app.workspace.command import Command
+
         def heard(text: str) -> None:
             self._tell(ToolOutput(id_, text))
 

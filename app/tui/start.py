@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 from collections.abc import Iterator
@@ -12,8 +11,8 @@ from typing import TYPE_CHECKING
 from gemma_local.app import folders
 from gemma_local.app.exit_codes import ExitCode
 from gemma_local.app.options import AnswerOptions
-from gemma_local.app.settings_file import load_settings
 from gemma_local.app.terminal import progress
+from gemma_local.app.tui import garbage
 from gemma_local.app.tui.stderr_guard import guarded_stderr
 from gemma_local.app.tui.terminal_keeper import TerminalKeeper
 
@@ -27,6 +26,12 @@ def run(options: AnswerOptions) -> int:
     Raises BadSettings if the settings cannot be read, GemmaLocalError if the session that was
     asked for is not there, and whatever nobody thought of.
     """
+    garbage.put_off()
+    # Pydantic would look for plugins in all that is installed.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    # Not at the top, like all that takes its time to import.
+    from gemma_local.app.settings_file import load_settings
+
     settings = load_settings()
     with _kept_terminal():
         # Textual reads it once, when it is imported.
@@ -34,7 +39,7 @@ def run(options: AnswerOptions) -> int:
             os.environ.setdefault("TEXTUAL_ANIMATIONS", "none")
         from gemma_local.app.tui.app import GemmaLocalApp
 
-        app = GemmaLocalApp(options, settings)
+        app = GemmaLocalApp(options, settings, on_shown=garbage.begin)
         try:
             with guarded_stderr(folders.log_path()):
                 app.run(mouse=settings.screen.mouse)
@@ -65,7 +70,6 @@ def _say_goodbye(app: GemmaLocalApp) -> None:
     with suppress(KeyboardInterrupt):
         app.desk.close(at_once=app.is_interrupted)
     progress.clear()
-    # Before it ends, Python would look for cycles among all objects of the screens: half a second.
-    gc.freeze()
+    garbage.end()
     if (farewell := app.farewell) and sys.stdout.isatty():
         print(farewell, flush=True)

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 from gguf import GGMLQuantizationType, GGUFWriter, LlamaFileType
 
-from tests.ggufs.acceptance import Acceptance, Drafter, expected_acceptance
 from tests.ggufs import steps
+from tests.ggufs.acceptance import Acceptance, Drafter, expected_acceptance
 from tests.ggufs.architecture import (
     Role,
     Shape,
@@ -106,7 +106,7 @@ def build(
         dims = _fitting_shape(kind, 128, 64, quantum, shape)
     elif isinstance(spec, Steps):
         script, names, post_norm = None, spec.names, 0.0
-        proposed, said = spec.drafter_chain(), Chain(dict.fromkeys(spec.states, {}))
+        proposed, said = spec.drafter_chain(), Chain({name: {} for name in spec.states})
         heads = _power_of_two(max(64, len(spec.contexts), len(spec.steps) + 1))
         shape = {"head_dim_sliding": heads, "head_dim_full": heads, **shape}
         needed = steps.codes_needed(spec)

@@ -12,7 +12,7 @@ from tests.ggufs.quantise import Matrix
 from tests.ggufs.script import NAN, Script, script
 from tests.ggufs.scripted import (
     LOOK_BACK,
-    _aligned,
+    aligned,
     context_index,
     drafter_weights,
     space,
@@ -64,7 +64,7 @@ def test_layer_0_adds_the_code_of_the_token_before() -> None:
 
 def test_layer_0_looks_exactly_one_position_back() -> None:
     size, window = 32, 64
-    query, key, gap = _aligned(size, window)
+    query, key, gap = aligned(size, window)
     unit = np.sqrt(LOOK_BACK / gap)
     speed = 10_000.0 ** (-2 * np.arange(size // 2) / size)
 

@@ -90,6 +90,27 @@ COMMANDS: Final[tuple[Command, ...]] = (
         keywords=("again", "regenerate", "repeat"),
     ),
     Command(
+        "undo",
+        "take back what the last turn did to files",
+        "Conversation",
+        alone(lambda target: target.undo()),
+        keywords=("files", "revert", "restore"),
+    ),
+    Command(
+        "redo",
+        "do what was taken back again",
+        "Conversation",
+        alone(lambda target: target.redo()),
+        keywords=("files",),
+    ),
+    Command(
+        "continue",
+        "go on with work that was stopped",
+        "Conversation",
+        alone(lambda target: target.go_on()),
+        keywords=("proceed",),
+    ),
+    Command(
         "compact",
         "make room: old messages become a summary",
         "Conversation",

@@ -37,6 +37,15 @@ class CommandTarget(Protocol):
     def retry(self) -> None:
         """Have the last message answered again."""
 
+    def undo(self) -> None:
+        """Take back what the last turn did to files."""
+
+    def redo(self) -> None:
+        """Do what was taken back last again."""
+
+    def go_on(self) -> None:
+        """Have the model go on with work that was stopped."""
+
     def compact(self) -> None:
         """Make room in the context now."""
 

@@ -5,17 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import on
-from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.screen import Screen
-from textual.widgets import Static
 
 from gemma_local.app import folders
-from gemma_local.app.agent.consent import MODES, Mode, Proposal
+from gemma_local.app.agent.consent import Mode, Proposal, Verdict
 from gemma_local.app.draft_text import DraftText
 from gemma_local.app.prompt_history import PromptHistory
 from gemma_local.app.tui.approval.card import ApprovalCard
@@ -25,7 +23,9 @@ from gemma_local.app.tui.commands.keys import bindings
 from gemma_local.app.tui.commands.registry import COMMANDS, dispatch
 from gemma_local.app.tui.composer.composer import Composer
 from gemma_local.app.tui.consents import Consents
+from gemma_local.app.tui.engine_banner import EngineBanner
 from gemma_local.app.tui.errands import Errands
+from gemma_local.app.tui.hint_line import HintLine
 from gemma_local.app.tui.news import (
     Answer,
     Asked,
@@ -33,11 +33,14 @@ from gemma_local.app.tui.news import (
     News,
     NotOpened,
     Opened,
+    Told,
+    TurnEnded,
     Used,
     Work,
     Working,
 )
 from gemma_local.app.tui.opening_words import opening_words
+from gemma_local.app.tui.screens.chat_keys import TWICE, ChatKeys
 from gemma_local.app.tui.scribe import Scribe
 from gemma_local.app.tui.sending import Sending
 from gemma_local.app.tui.shell_runs import ShellRuns
@@ -54,44 +57,34 @@ from gemma_local.models.errors import GemmaLocalError
 
 if TYPE_CHECKING:
     from gemma_local.app.quick_tasks import Shown, Source, TaskName
-    from gemma_local.app.sessions.entry import Entry
     from gemma_local.app.tui.app import GemmaLocalApp
     from gemma_local.app.tui.desk import Desk
-    from gemma_local.app.tui.status.context_facts import Sized
 
 TICK: Final = 0.25
 """Seconds between two looks at the clock while something goes on."""
 _WATCH: Final = 2.0
 """Seconds between two looks at whether the engine still runs."""
-_TWICE: Final = 2.0
-"""Seconds in which a second Ctrl-C leaves."""
-_LARGEST: Final = 12
 
-_BROWSING: Final = (
-    "up/down move   enter open   c copy   C copy code   r rewind   b branch   esc back"
-)
+CARRY_OUT: Final = Proposal("plan", "plan", "carry the plan out, and ask before every change")
 
 
 class Busy(GemmaLocalError):
     """What was asked for has to wait."""
 
 
-class ChatScreen(Screen[None]):
+class ChatScreen(ChatKeys):
     """Shows what the desk tells, and passes on what the person wants."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("Anywhere", also_fixed=("interrupt",))]
     AUTO_FOCUS = "Composer PromptArea"
     DEFAULT_CSS = """
     ChatScreen > Transcript { height: 1fr; }
-    ChatScreen > #hint, ChatScreen > #banner { display: none; height: 1; padding: 0 2; }
-    ChatScreen > #hint { color: $text-muted; }
-    ChatScreen > #banner { height: auto; background: $error-muted; color: $text-error; }
     """
 
     def __init__(self, gemma: GemmaLocalApp) -> None:
         super().__init__()
         self.gemma = gemma
-        self.mode: Mode = gemma.settings.agent.mode
+        self.mode: Mode = gemma.mode
         self.speedometer = Speedometer(self.mode)
         self.opened: Opened | None = None
         """The conversation at hand, None before there is one."""
@@ -104,6 +97,7 @@ class ChatScreen(Screen[None]):
         self._work: Work = "loading"
         self._began_at = 0.0
         self._interrupted_at = 0.0
+        self._last_said = ""
 
     def compose(self) -> ComposeResult:
         gemma, place = self.gemma, folders.prompts_path()
@@ -116,8 +110,8 @@ class ChatScreen(Screen[None]):
             COMMANDS,
             glyphs=gemma.glyphs,
         )
-        self._hint = Static(id="hint", markup=False)
-        self._banner = Static(id="banner", markup=False)
+        self._hint = HintLine(gemma.glyphs, id="hint")
+        self._banner = EngineBanner(id="banner")
         self._status_line = StatusLine(glyphs=gemma.glyphs)
         yield self.transcript
         yield self._hint
@@ -173,14 +167,22 @@ class ChatScreen(Screen[None]):
                 self.starting.failed(news)
             case Asked() if self.opened is not None:
                 self.gemma.chat_label = self.opened.label
-            case Answer():
-                self._answered(news)
+            case Answer() if news.answered.message is not None:
+                self._last_said = news.answered.message.text
+            case TurnEnded():
+                self._turn_ended(news)
             case BrokenOff():
+                self.consents.withdraw()
                 self.sending.take_back()
+            case Told():
+                self.sending.show()
             case Used():
-                self._show_context(news)
+                # Here: the first picture of the screen does not wait for that page.
+                from gemma_local.app.tui.context_page import show_context
+
+                show_context(self, news)
             case Proposal():
-                self.consents.ask(news, lambda _: None)
+                self.consents.ask(news, partial(self.desk.verdicts.give, news.id))
 
     def _open(self, news: Opened) -> None:
         """A conversation is at hand that was not before."""
@@ -208,27 +210,27 @@ class ChatScreen(Screen[None]):
             self._ticking.pause()
         self.sending.go_on()
 
-    def _answered(self, news: Answer) -> None:
-        done = news.answered.done
-        if done.reason == "cancelled":
+    def _turn_ended(self, news: TurnEnded) -> None:
+        self.consents.withdraw()
+        if news.end == "stopped":
             self.sending.take_back()
-        elif news.answered.message is not None:
-            said = news.answered.message.text.strip().partition("\n")[0]
-            self.gemma.attention.answered(time.monotonic() - self._began_at, f"answered: {said}")
-
-    def _show_context(self, used: Used) -> None:
-        """Show what fills the context, if that page is open."""
-        from gemma_local.app.tui.screens.context import ContextScreen
-        from gemma_local.app.tui.status.context_facts import ContextFacts
-
-        screen = self.app.screen
-        if not isinstance(screen, ContextScreen):
             return
+        said = self._last_said.strip().partition("\n")[0]
+        self.gemma.attention.answered(time.monotonic() - self._began_at, f"answered: {said}")
+        if news.end == "loop" and news.calls:
+            self.say("it stops here: the same calls again and again bring nothing new", "warning")
+        elif news.end == "limit":
+            self.say(f"it stops here, after {news.calls} calls; say how it should go on", "warning")
+        elif self.mode == "plan" and news.calls and news.end == "answered":
+            self.consents.ask(CARRY_OUT, self._plan_judged)
 
-        def show(entries: Sequence[Entry]) -> None:
-            screen.show(ContextFacts(used.use, self.speedometer.cached, _largest(entries, used)))
-
-        self.commands.with_entries(show)
+    def _plan_judged(self, verdict: Verdict) -> None:
+        """The person has read the plan."""
+        if verdict.is_yes:
+            self.change_mode("ask")
+            self.sending.send("Carry the plan out.")
+        elif verdict.reason:
+            self.sending.send(verdict.reason)
 
     # ------------------------------------------------------------------------ what others ask for
 
@@ -241,6 +243,11 @@ class ChatScreen(Screen[None]):
         """Have the last message answered again."""
         self._begin()
         self.desk.retry()
+
+    def go_on(self) -> None:
+        """Have the model go on with what it was stopped at."""
+        self._begin()
+        self.desk.go_on()
 
     def _begin(self) -> None:
         self._work, self._began_at = "answering", time.monotonic()
@@ -264,6 +271,7 @@ class ChatScreen(Screen[None]):
     def change_mode(self, mode: Mode) -> None:
         """What the model may do from now on."""
         self.mode = mode
+        self.desk.change_mode(mode)
         self._show_status()
 
     def change_look(self, look: Look) -> None:
@@ -345,92 +353,6 @@ class ChatScreen(Screen[None]):
     def on_descendant_focus(self) -> None:
         self._show_hint()
 
-    def open_find(self, words: str = "") -> None:
-        """Let the person search the conversation."""
-        if bars := self.query(FindBar):
-            bars.first().focus()
-            return
-        self.mount(FindBar(self.transcript, words), before=self.composer)
-
-    # --------------------------------------------------------------------------------------- keys
-
-    def action_stop(self) -> None:
-        """End what is being done; what there is of an answer stays."""
-        if not self._stop() and not self.transcript.at_end:
-            self.transcript.jump_to_end()
-
-    def _stop(self) -> bool:
-        """End everything; whether there was anything."""
-        # Both: no short cut.
-        stopped = [self.desk.stop(), self.shell.stop()]
-        return any(stopped)
-
-    def action_interrupt(self) -> None:
-        """Copy, clear, stop, leave: the first of these that there is something for."""
-        now = time.monotonic()
-        if selected := self.get_selected_text():
-            self.errands.copy(selected, "the selection")
-            self.clear_selection()
-        elif self.composer.clear_by_key() or (self.is_open and self._stop()):
-            # That was it.
-            return
-        elif now - self._interrupted_at < _TWICE:
-            self.app.exit()
-        else:
-            self._interrupted_at = now
-            self._show_hint()
-            self.set_timer(_TWICE, self._show_hint)
-
-    def action_leave(self) -> None:
-        """End the program if nothing is written."""
-        if self.composer.has_text:
-            # There it deletes the next character.
-            raise SkipAction
-        self.app.exit()
-
-    def action_mode(self) -> None:
-        """The next mode."""
-        self.change_mode(MODES[(MODES.index(self.mode) + 1) % len(MODES)])
-
-    def action_restart(self) -> None:
-        """Start the engine again if it has ended."""
-        if self.is_open and not self.desk.engine_is_alive:
-            self._banner.display = False
-            self.desk.revive()
-
-    def action_help(self) -> None:
-        self.commands.help()
-
-    def action_thoughts(self) -> None:
-        self.commands.thoughts(None)
-
-    def action_tint(self) -> None:
-        self.commands.tint(None)
-
-    def action_stats(self) -> None:
-        self.commands.stats()
-
-    def action_find(self) -> None:
-        self.open_find()
-
-    def action_browse(self) -> None:
-        self.transcript.focus()
-
-    def action_page_up(self) -> None:
-        self.transcript.action_page_up()
-
-    def action_page_down(self) -> None:
-        self.transcript.action_page_down()
-
-    def action_to_start(self) -> None:
-        self.transcript.action_to_start()
-
-    def action_to_end(self) -> None:
-        self.transcript.action_to_end()
-
-    def action_redraw(self) -> None:
-        self.refresh(layout=True, repaint=True)
-
     # --------------------------------------------------------------------------------------- looks
 
     def _tick(self) -> None:
@@ -443,19 +365,8 @@ class ChatScreen(Screen[None]):
     def _watch(self) -> None:
         """See whether the engine and a download in the background still run."""
         self.starting.watch()
-        banner = self._banner
-        if self.is_open and not self.is_busy and not self.desk.engine_is_alive:
-            if not banner.display:
-                banner.update(
-                    "The engine has ended, and nothing of the conversation is lost. f5 starts it "
-                    "again; so does the next message."
-                )
-                banner.display = True
-                self._show_status()
-        elif banner.display:
-            banner.display = False
-            self._show_status()
-        if self.starting.note:
+        is_down = self.is_open and not self.is_busy and not self.desk.engine_is_alive
+        if self._banner.show(is_down=is_down) or self.starting.note:
             self._show_status()
 
     def _show_status(self) -> None:
@@ -469,18 +380,8 @@ class ChatScreen(Screen[None]):
         self._status_line.show(status)
 
     def _show_hint(self) -> None:
-        """One line above the composer, if there is something to say."""
-        hint, transcript = self._hint, self.transcript
-        text = ""
-        if time.monotonic() - self._interrupted_at < _TWICE:
-            text = "ctrl+c again leaves"
-        elif transcript.has_focus:
-            text = _BROWSING
-        elif not transcript.at_end:
-            unseen = f"{transcript.unseen} new below, " if transcript.unseen else ""
-            text = f"{self.gemma.glyphs.jump} {unseen}ctrl+end jumps to the end"
-        hint.update(text)
-        hint.display = bool(text)
+        is_close = time.monotonic() - self._interrupted_at < TWICE
+        self._hint.show(self.transcript, about_to_leave=is_close)
 
     def _greet(self) -> None:
         if not self.transcript.items and self.is_mounted:
@@ -491,24 +392,10 @@ class ChatScreen(Screen[None]):
                 self.gemma.folder,
                 meter.launch,
                 meter.ready,
+                self.opened.toolless if self.opened is not None else "",
             )
 
     def _renew_look(self) -> None:
         old, new = self.transcript.look, self.gemma.look()
         self.change_look(replace(new, tint=old.tint, thoughts=old.thoughts))
         self._greet()
-
-
-def _largest(entries: Sequence[Entry], used: Used) -> tuple[Sized, ...]:
-    """The messages that take most of the context."""
-    from gemma_local.app.tui.status.context_facts import Sized
-
-    sizes = sorted(
-        ((used.sizes.get(entry.number, 0), entry) for entry in entries),
-        key=lambda pair: -pair[0],
-    )
-    return tuple(
-        Sized(entry.message.role, entry.written or entry.message.thought, tokens)
-        for tokens, entry in sizes[:_LARGEST]
-        if tokens
-    )

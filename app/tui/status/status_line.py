@@ -47,6 +47,7 @@ class StatusLine(Widget):
         super().__init__(id=id)
         self._glyphs = glyphs
         self._status = Status()
+        self._styles: dict[str, Style] = {}
 
     @property
     def status(self) -> Status:
@@ -81,4 +82,11 @@ class StatusLine(Widget):
         return segments
 
     def _style(self, role: str) -> Style:
-        return self.get_component_rich_style(f"status-line--{role}")
+        # Textual works them out again each time the line is painted, which is most of that.
+        if role not in self._styles:
+            self._styles[role] = self.get_component_rich_style(f"status-line--{role}")
+        return self._styles[role]
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._styles.clear()

@@ -8,10 +8,10 @@ from typing import Final
 
 from rich.segment import Segment
 from rich.style import Style
-from textual.cache import LRUCache
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
+from textual.scrollbar import ScrollBar
 from textual.strip import Strip
 from textual.timer import Timer
 
@@ -21,6 +21,7 @@ from gemma_local.app.tui.transcript.item import Item
 from gemma_local.app.tui.transcript.layout import Layout, Place
 from gemma_local.app.tui.transcript.look import Look
 from gemma_local.app.tui.transcript.painting import GUTTER, Patch, gutter, strip_of
+from gemma_local.app.tui.transcript.scrollbar import CalmScrollBar
 
 _MARGIN: Final = 1
 """Cells between the text and the scrollbar."""
@@ -28,6 +29,8 @@ _SLICE: Final = 0.008
 """Seconds of painting ahead before keys are looked at again."""
 _PAUSE: Final = 0.04
 _STRIPS: Final = 2_048
+_NEAR: Final = 4
+"""Items by which the view may move before it is looked at again what to paint ahead."""
 
 
 class ItemPane(ScrollView, can_focus=True):
@@ -69,9 +72,11 @@ class ItemPane(ScrollView, can_focus=True):
         self._unseen = 0
         self._is_settling = False
         self._page = 0
-        self._strips: LRUCache[int, tuple[Line, Segment, Strip]] = LRUCache(_STRIPS)
+        self._strips: dict[int, tuple[Line, Segment, Strip]] = {}
         self._base = Style.null()
         self._ahead: Timer | None = None
+        self._ahead_of: int | None = None
+        """The item around which everything is painted that is worth it, None if it may not be."""
 
     # ------------------------------------------------------------------------------------- items
 
@@ -117,6 +122,7 @@ class ItemPane(ScrollView, can_focus=True):
         """More items at the end. Only what comes into view is painted."""
         before = len(self._layout.items)
         self._layout.add(items)
+        self._ahead_of = None
         if not self._at_end:
             self._unseen += len(self._layout.items) - before
             self.post_message(self.Moved(at_end=False, unseen=self._unseen))
@@ -137,6 +143,7 @@ class ItemPane(ScrollView, can_focus=True):
         index = layout.index(item)
         if not self._is_in_view(index):
             layout.guess(index)
+            self._ahead_of = None
             self._settle(to_end=self._at_end)
             return
         before, room, scrolled = item.painted, layout.room(index), self.scroll_offset.y
@@ -198,7 +205,9 @@ class ItemPane(ScrollView, can_focus=True):
         self.scroll_target_y = self.scroll_y = top
         self._is_settling = False
         self._note_end(at_end=top >= last)
-        if self._ahead is not None:
+        if self._ahead is not None and (
+            self._ahead_of is None or abs(self._keep.index - self._ahead_of) > _NEAR
+        ):
             self._ahead.resume()
 
     def _note_end(self, *, at_end: bool) -> None:
@@ -265,8 +274,19 @@ class ItemPane(ScrollView, can_focus=True):
         elif page == self._page:
             return
         self._page = page
+        self._ahead_of = None
         self._settle(to_end=self._at_end)
         self.refresh()
+
+    @property
+    def vertical_scrollbar(self) -> ScrollBar:
+        """As Textual makes it, but of another class."""
+        if self._vertical_scrollbar is None:
+            bar = CalmScrollBar(name="vertical", thickness=self.scrollbar_size_vertical)
+            self._vertical_scrollbar = bar
+            bar.display = False
+            self.app._start_widget(self, bar)
+        return self._vertical_scrollbar
 
     @property
     def _room(self) -> int:
@@ -290,6 +310,7 @@ class ItemPane(ScrollView, can_focus=True):
             if perf_counter() > end:
                 break
         else:
+            self._ahead_of = self._keep.index
             self._ahead.pause()
         if grown:
             self._settle(to_end=self._at_end)
@@ -297,32 +318,54 @@ class ItemPane(ScrollView, can_focus=True):
     # ------------------------------------------------------------------------------------ painting
 
     def render_lines(self, crop: Region) -> list[Strip]:
+        """The lines of the view.
+
+        Not by way of Textual's cache of a widget's lines, which forgets them all when the text
+        moves by one, and puts padding and borders, of which there are none here, around new strips.
+        A strip remembers how it is filtered, divided and written as escape codes: to show the
+        strips that were shown before, one line higher, costs next to nothing.
+        """
         # It is worked out anew each time it is asked for, and the same for all lines.
         self._base = self.rich_style
-        return super().render_lines(crop)
+        width, top = self.size.width, self.scroll_offset.y
+        strips = [self._strip(top + y, y, width) for y in crop.line_range]
+        background = self.background_colors[1]
+        for line_filter in self.get_line_filters():
+            strips = [strip.apply_filter(line_filter, background) for strip in strips]
+        start, end = crop.column_span
+        if start > 0 or end < width:
+            strips = [strip.crop(start, end) for strip in strips]
+        return strips
 
     def render_line(self, y: int) -> Strip:
-        width, base, layout = self.size.width, self._base, self._layout
+        return self._strip(self.scroll_offset.y + y, y, self.size.width)
+
+    def _strip(self, at: int, y: int, width: int) -> Strip:
+        """Line ``at`` of all, which is at ``y`` of the view."""
+        base, layout = self._base, self._layout
         if not layout.items:
             line = self._empty[y] if y < len(self._empty) else EMPTY
             return strip_of(line, _NO_MARK, base, width, 0)
-        place = layout.place(self.scroll_offset.y + y)
+        place = layout.place(at)
         row = row_of(place)
-        if place.index >= len(layout.items):
-            return strip_of(EMPTY, _NO_MARK, base, width, row)
-        lines, at = layout.lines(place.index), place.line - layout.gap(place.index)
-        line = lines[at] if 0 <= at < len(lines) else EMPTY
-        mark = self.mark(place)
-        if mark is None and at == 0:
-            mark = layout.items[place.index].mark(layout.look)
-        before = _NO_MARK if mark is None else gutter(mark)
-        if patches := self.patches(place):
-            return strip_of(line, before, base, width, row, patches)
+        line, before = EMPTY, _NO_MARK
+        if place.index < len(layout.items):
+            lines, number = layout.lines(place.index), place.line - layout.gap(place.index)
+            line = lines[number] if 0 <= number < len(lines) else EMPTY
+            mark = self.mark(place)
+            if mark is None and number == 0:
+                mark = layout.items[place.index].mark(layout.look)
+            before = _NO_MARK if mark is None else gutter(mark)
+            if patches := self.patches(place):
+                return strip_of(line, before, base, width, row, patches)
         # Most lines stay the same objects while their item grows.
         kept = self._strips.get(row)
-        if kept is None or kept[0] is not line or kept[1] != before:
-            kept = (line, before, strip_of(line, before, base, width, row))
-            self._strips[row] = kept
+        is_same = kept is not None and kept[0] is line and kept[1] == before
+        if kept is None or not is_same or kept[2].cell_length != width:
+            if len(self._strips) > _STRIPS:
+                self._strips.clear()
+            # Textual's caches would keep the first value that there was for a row.
+            self._strips[row] = kept = (line, before, strip_of(line, before, base, width, row))
         return kept[2]
 
     def mark(self, place: Place) -> tuple[str, Style] | None:

@@ -96,3 +96,49 @@ def test_the_environment_is_what_is_given(tmp_path: Path) -> None:
 def test_a_list_of_words_needs_no_shell(tmp_path: Path) -> None:
     ended = Command([sys.executable, "-c", "print('$HOME')"], tmp_path).run()
     assert ended.output == "$HOME\n"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "setsid sleep 7004 >/dev/null 2>&1 & exit 0",
+        "nohup setsid sleep 7004 >/dev/null 2>&1 & exit 0",
+        "(setsid sh -c 'trap \"\" TERM; sleep 7004; sleep 7004' >/dev/null 2>&1 &) ; exit 0",
+    ],
+)
+def test_what_hides_from_its_parents_is_found(tmp_path: Path, words: str) -> None:
+    assert Command(words, tmp_path).run().status == 0
+    assert left_over("sleep 7004") == []
+
+
+def test_whoever_hears_may_fail(tmp_path: Path) -> None:
+    def fail(text: str) -> None:
+        raise ValueError(text)
+
+    with pytest.raises(ValueError, match="begun"):
+        Command("echo begun; sleep 7005", tmp_path, on_output=fail).run()
+    assert left_over("sleep 7005") == []
+
+
+def test_much_output_is_kept_in_part_and_saved_whole(tmp_path: Path) -> None:
+    save = tmp_path / "saved"
+    ended = Command("yes | head -c 1000000", tmp_path, most=1000, save=save).run()
+    assert ended.length == save.stat().st_size == 1_000_000
+    assert len(ended.output) < 1_100
+    assert "999,000 characters left out" in ended.output
+
+
+def test_many_open_files_are_no_hindrance(tmp_path: Path) -> None:
+    import resource
+
+    least, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if most < 1200:
+        pytest.skip("needs more open files")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(least, 1200), most))
+    files = [(tmp_path / "f").open("w") for _ in range(1100)]
+    try:
+        assert Command("echo x", tmp_path).run().output == "x\n"
+    finally:
+        for file in files:
+            file.close()
+        resource.setrlimit(resource.RLIMIT_NOFILE, (least, most))

@@ -1,0 +1,39 @@
+"""One line above the composer, when there is something to say about keys."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from textual.widgets import Static
+
+from gemma_local.app.tui.glyphs import Glyphs
+from gemma_local.app.tui.transcript.transcript import Transcript
+
+_BROWSING: Final = (
+    "up/down move   enter open   c copy   C copy code   r rewind   b branch   esc back"
+)
+
+
+class HintLine(Static):
+    """Not there while there is nothing to say."""
+
+    DEFAULT_CSS = """
+    HintLine { display: none; height: 1; padding: 0 2; color: $text-muted; }
+    """
+
+    def __init__(self, glyphs: Glyphs, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id, markup=False)
+        self._glyphs = glyphs
+
+    def show(self, transcript: Transcript, *, about_to_leave: bool) -> None:
+        """Say what fits the moment best."""
+        text = ""
+        if about_to_leave:
+            text = "ctrl+c again leaves"
+        elif transcript.has_focus:
+            text = _BROWSING
+        elif not transcript.at_end:
+            unseen = f"{transcript.unseen} new below, " if transcript.unseen else ""
+            text = f"{self._glyphs.jump} {unseen}ctrl+end jumps to the end"
+        self.update(text)
+        self.display = bool(text)
