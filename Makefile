@@ -15,10 +15,10 @@ SETUP := $(PYTHON) packaging/make_venv.py
 
 # The targets share .venv, so two of them must not set it up at the same time.
 .NOTPARALLEL:
-.PHONY: help run test demo lint format bench pocket clean
+.PHONY: help run test snapshots demo lint format bench pocket clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' Makefile
 	@echo
 	@echo '  ARGS="..."        more arguments for the program that the target starts'
 	@echo '  PYTHON=python3.12 the Python to make .venv with'
@@ -31,6 +31,10 @@ run: ## set .venv up and start gemma-local: ARGS="--model FILE"
 test: ## set .venv up and run the tests
 	@$(SETUP) test
 	$(PY) -m pytest $(ARGS)
+
+snapshots: ## compare pictures of all screens with the last ones; UPDATE=1 draws them anew
+	@$(SETUP) test
+	$(PY) -m pytest tests/snapshots/test_snapshots.py $(ARGS)
 
 demo: ## fetch a small model (94 MiB) and ask it a question
 	@$(SETUP)

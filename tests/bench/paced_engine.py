@@ -12,6 +12,7 @@ import threading
 import time
 from typing import Final
 
+from gemma_local.engine.events import CacheUse
 from gemma_local.engine.messages import (
     Cancel,
     Command,
@@ -32,7 +33,6 @@ from gemma_local.engine.messages import (
     Tally,
     decode,
 )
-from gemma_local.engine.events import CacheUse
 from gemma_local.engine.outbox import Outbox
 from gemma_local.engine.scheduler import DELTA_SECONDS, STATS_SECONDS
 from tests.bench.app_child import RATE

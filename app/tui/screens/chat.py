@@ -186,16 +186,15 @@ class ChatScreen(ChatKeys):
 
     def _open(self, news: Opened) -> None:
         """A conversation is at hand that was not before."""
-        is_other = news.why != "pair"
         self.opened = news
         self.gemma.chat_label = news.label if news.entries else ""
-        if is_other:
+        if news.why != "pair":
             self._scribe.open(news.entries)
         else:
             self._scribe.divide(f"from here on: {news.ready.name}")
         if news.why in ("resume", "branch", "rewind"):
-            self.say({"resume": "going on with", "branch": "a copy of"}.get(news.why, "back in")
-                     + f" {news.title or 'this conversation'}")  # fmt: skip
+            began = {"resume": "going on with", "branch": "a copy of"}.get(news.why, "back in")
+            self.say(f"{began} {news.title or 'this conversation'}")
         if news.returned:
             self.give_back(news.returned)
         self.gemma.attention.title(f"gemma-local {news.title}".strip())

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -10,7 +12,9 @@ from dataclasses import dataclass
 
 from textual.pilot import Pilot
 
+from gemma_local.app.dialogue import Dialogue
 from gemma_local.app.options import AnswerOptions
+from gemma_local.app.sessions.entry import Entry
 from gemma_local.app.settings import Settings
 from gemma_local.app.tui.app import GemmaLocalApp
 from gemma_local.app.tui.composer.composer import Composer
@@ -75,6 +79,30 @@ class Chat:
     async def ready(self) -> None:
         """Wait until the model is loaded and nothing goes on."""
         await self.until(lambda: self.screen.is_open and not self.screen.is_busy)
+
+    async def entries(self) -> list[Entry]:
+        """What is kept of the conversation."""
+        found: list[Entry] = []
+        done = asyncio.Event()
+        loop = asyncio.get_running_loop()
+
+        def look(dialogue: Dialogue) -> None:
+            found.extend(dialogue.conversation.entries)
+            loop.call_soon_threadsafe(done.set)
+
+        self.app.desk.look(look)
+        await asyncio.wait_for(done.wait(), 30)
+        return found
+
+    async def entry(self, number: int) -> Entry:
+        """One of them."""
+        return (await self.entries())[number - 1]
+
+    def kill_engine(self) -> None:
+        """As memory that runs out does."""
+        pid = self.app.desk.engine_pid
+        assert pid is not None
+        os.kill(pid, signal.SIGKILL)
 
     async def send(self, text: str) -> None:
         """Write a text and send it."""

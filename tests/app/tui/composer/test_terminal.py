@@ -25,7 +25,7 @@ class Terminal:
     """A composer's screen and keyboard."""
 
     def __init__(self, tmp_path: Path, editor: str = "") -> None:
-        import pexpect  # type: ignore[import-untyped]
+        import pexpect
         import pyte
 
         self.out = tmp_path / "out"
