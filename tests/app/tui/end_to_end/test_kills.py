@@ -69,15 +69,16 @@ def test_the_app_is_killed_at_any_moment(terminals: Terminals, endless: Pair) ->
 
 def test_the_engine_is_killed_at_any_moment(terminals: Terminals, endless: Pair) -> None:
     moments = random.Random(8)
-    tokens = 600
+    tokens = 900
     with terminals.app(endless, "--max-tokens", tokens) as screen:
         screen.wait_for(READY)
         for round_ in range(KILLS):
             question = f"question {round_}"
             screen.keys(question, ENTER)
             screen.until(lambda asked=question: _answer_to(asked, screen))  # type: ignore[misc]
-            seen = _watched(screen, moments.uniform(0.0, 0.6), question)
+            seen = _watched(screen, moments.uniform(0.0, 0.5), question)
             (engine,) = screen.below("gemma_local.engine.host")
+            assert terminals.saved[-1].finish != "length"
             os.kill(engine, signal.SIGKILL)
             screen.until(lambda: terminals.saved[-1].finish == "length")
             answer = terminals.saved[-1]

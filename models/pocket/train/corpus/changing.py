@@ -1,0 +1,186 @@
+"""Sessions in which the model changes files: sets, renames, replaces, writes."""
+
+from __future__ import annotations
+
+import random
+from typing import Final
+
+from gemma_local.models.pocket.train.corpus import workspace
+from gemma_local.models.pocket.train.corpus.sample import Sample
+from gemma_local.models.pocket.train.corpus.tool_head import Head
+from gemma_local.models.pocket.train.corpus.tool_steps import ask, edit_step, session
+from gemma_local.models.pocket.train.corpus.words import (
+    Split,
+    identifier,
+    made_up,
+    path,
+    random_letters,
+    word,
+)
+
+
+def set_session(rng: random.Random, split: Split, begin: Head) -> Sample:
+    """The model changes a value in a settings file."""
+    file = workspace.settings_file(rng, split)
+    key, at = rng.choice(file.places)
+    old_line = file.lines[at]
+    old = workspace.value_of(old_line, key)
+    new = workspace.other_value(rng, split, old)
+    new_line = old_line[: len(old_line) - len(old)] + new
+    bare = new.strip('"') if rng.random() < 0.5 else new
+    question = ask(rng, split, _SET, _SET_TEST, file=file.path, key=key, value=bare)
+    report = rng.choice(("`{}` is now {} in `{}`.", "Done: `{}` is {} in `{}`."))
+    return session(
+        question,
+        [
+            (
+                "read",
+                {"path": file.path},
+                workspace.shown(file, rng),
+                "I read it before I change it.",
+            ),
+            edit_step(rng, file, old_line, new_line),
+        ],
+        report.format(key, new, file.path),
+        begin,
+    )
+
+
+_SET: Final = """
+Set {key} to {value} in {file}.|Change {key} to {value} in {file}.|In {file}, set {key} to {value}.
+Make {key} {value} in {file}.|{key} in {file} should be {value}.|Please set {key} in {file} to {value}.
+Update {key} in {file} to {value}.|Change the value of {key} in {file} to {value}.|Edit {file}: {key} is {value}.
+Put {value} as {key} into {file}.|In {file}, {key} must be {value}.|Switch {key} to {value} in {file}.
+"""
+_SET_TEST: Final = """
+Could you set {key} to {value} in {file}?|Please change {key} to {value} in {file}.|In {file}, change {key} to {value}.
+"""
+
+
+def rename_session(rng: random.Random, split: Split, begin: Head) -> Sample:
+    """The model renames a function in a file."""
+    file = workspace.code_file(rng, split)
+    old, _ = rng.choice(file.places)
+    new = identifier(rng, split)
+    question = ask(rng, split, _RENAME, _RENAME_TEST, file=file.path, old=old, new=new)
+    return session(
+        question,
+        [
+            (
+                "read",
+                {"path": file.path},
+                workspace.shown(file, rng),
+                "I read it before I change it.",
+            ),
+            edit_step(rng, file, old, new, all_=True),
+        ],
+        f"I renamed `{old}` to `{new}` in `{file.path}`.",
+        begin,
+    )
+
+
+_RENAME: Final = """
+Rename {old} to {new} in {file}.|In {file}, rename {old} to {new}.|Rename the function {old} in {file} to {new}.
+Call {old} in {file} {new} instead.|Please rename {old} to {new} in {file}.|Change the name {old} to {new} in {file}.
+{old} in {file} should be called {new}.|Rename {old} into {new} in {file}.
+"""
+_RENAME_TEST: Final = (
+    "Could you rename {old} to {new} in {file}?|In {file}, please rename {old} to {new}."
+)
+
+
+def replace_session(rng: random.Random, split: Split, begin: Head) -> Sample:
+    """The model replaces a line of a file."""
+    file = workspace.any_file(rng, split)
+    at = rng.choice([n for n, line in enumerate(file.lines) if line])
+    old = file.lines[at]
+    indent = old[: len(old) - len(old.lstrip())]
+    new = indent + rng.choice(
+        (
+            f"# {word(rng, split)} {word(rng, split)}",
+            f"{identifier(rng, split)} = {workspace.value(rng, split)}",
+            f"return {identifier(rng, split)}",
+            f"{made_up(rng, split)} {word(rng, split)} {made_up(rng, split)}",
+        )
+    )
+    question = ask(
+        rng, split, _REPLACE, _REPLACE_TEST, file=file.path, line=old.strip(), other=new.strip()
+    )
+    return session(
+        question,
+        [
+            (
+                "read",
+                {"path": file.path},
+                workspace.shown(file, rng),
+                "I read it before I change it.",
+            ),
+            edit_step(rng, file, old, new),
+        ],
+        rng.choice(
+            (f"I replaced the line in `{file.path}`.", f"The line in `{file.path}` is changed.")
+        ),
+        begin,
+    )
+
+
+_REPLACE: Final = """
+In {file}, replace `{line}` by `{other}`.|Replace `{line}` with `{other}` in {file}.|Change `{line}` to `{other}` in {file}.
+In {file}, change the line `{line}` to `{other}`.|Edit {file}: instead of `{line}` it should say `{other}`.
+Please replace `{line}` in {file} by `{other}`.|{file} should say `{other}` and not `{line}`.
+"""
+_REPLACE_TEST: Final = "Could you replace `{line}` by `{other}` in {file}?|In {file}, put `{other}` in place of `{line}`."
+
+
+def write_session(rng: random.Random, split: Split, begin: Head) -> Sample:
+    """The model writes a new file."""
+    kind = rng.random()
+    if kind < 0.6:
+        text = rng.choice(
+            (
+                f"{word(rng, split)} {made_up(rng, split)} {word(rng, split)}",
+                f"{identifier(rng, split)} = {workspace.value(rng, split)}",
+                f"# {word(rng, split)}",
+                f"print({workspace.value(rng, split)})",
+                made_up(rng, split),
+                random_letters(rng),
+            )
+        )
+        suffixes = (*workspace.TEXTS, ".py", ".toml", ".csv", ".sh")
+        where = path(rng, split, suffixes)
+        question = ask(rng, split, _WRITE, _WRITE_TEST, file=where, text=text)
+        content = text
+    else:
+        from gemma_local.models.pocket.train.corpus.helpers import helpers
+
+        helper = rng.choice(helpers())
+        name = identifier(rng, split)
+        where = path(rng, split, (".py",))
+        does = helper.does[-1] if split == "test" else rng.choice(helper.does[:-1])
+        question = ask(rng, split, _WRITE_CODE, _WRITE_CODE_TEST, file=where, name=name, does=does)
+        content = helper.code(name, helper.parameters)
+    count = len(content.split("\n"))
+    result = rng.choice(("wrote {}", "ok", "{} written", "created {}", *["{}: new file, +{}"] * 8))
+    result = result.format(where, f"{count} -0")
+    return session(
+        question,
+        [("write", {"path": where, "content": content}, result, "I write the file.")],
+        rng.choice((f"I wrote `{where}`.", f"`{where}` is written.")),
+        begin,
+    )
+
+
+_WRITE: Final = """
+Create {file} with the text `{text}`.|Write `{text}` to {file}.|Make a file {file} that says `{text}`.
+Write a file {file} that contains `{text}`.|Put `{text}` into a new file {file}.|Save `{text}` as {file}.
+Create a file {file}: `{text}`|Please write {file} with `{text}` in it.|New file {file} with `{text}`.
+"""
+_WRITE_TEST: Final = (
+    "Could you create {file} with `{text}` in it?|Please write `{text}` into a new file {file}."
+)
+_WRITE_CODE: Final = """
+Write a function {name} that {does} into {file}.|Create {file} with a function {name} that {does}.
+Put a function {name} that {does} into {file}.|Make {file} with a function {name} which {does}.
+Write {file} with a function called {name} that {does}.|New file {file}: a function {name} that {does}.
+"""
+_WRITE_CODE_TEST: Final = "Could you write a function {name} that {does} into {file}?"

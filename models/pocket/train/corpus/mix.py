@@ -1,0 +1,76 @@
+"""All grounds together: single questions, conversations of several turns, sessions with tools."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from gemma_local.models.message import Message
+from gemma_local.models.pocket.train.corpus import (
+    everyday,
+    guide,
+    helpers,
+    off_ground,
+    repeating,
+    small_talk,
+    tool_sessions,
+)
+from gemma_local.models.pocket.train.corpus.sample import Sample, head
+from gemma_local.models.pocket.train.corpus.tool_head import Head
+from gemma_local.models.pocket.train.corpus.words import Split
+
+Maker = Callable[[random.Random, Split], Sample]
+
+GROUNDS: Final[dict[str, tuple[Maker, float]]] = {
+    "guide": (guide.sample, 46),
+    "off_ground": (off_ground.sample, 20),
+    "python": (helpers.sample, 22),
+    "snippet": (helpers.snippet, 9),
+    "everyday": (everyday.sample, 14),
+    "repeating": (repeating.sample, 6),
+    "small_talk": (small_talk.sample, 3),
+}
+_SYSTEM: Final = (
+    "You are a helpful assistant.",
+    "You are gemma-local, a local assistant.",
+    "Be brief.",
+    "Answer in one sentence.",
+    "You are the guide of gemma-local.",
+    "Be friendly and brief.",
+)
+
+
+def plain(rng: random.Random, split: Split = "train") -> Sample:
+    """A conversation without tools, of one to four questions."""
+    turns = rng.choices((1, 2, 3, 4), (70, 15, 9, 6))[0]
+    begin = Head(rng.choice(_SYSTEM) if rng.random() < 0.15 else "", (), rng.random() < 0.13)
+    return _conversation(rng, split, begin, turns)
+
+
+def with_tools(rng: random.Random, begin: Head, split: Split = "train") -> Sample:
+    """A session with tools, or now and then a question that needs none of them."""
+    chance = rng.random()
+    if chance < 0.2:
+        return _conversation(rng, split, begin, 1)
+    session = tool_sessions.sample(rng, split, begin)
+    if chance < 0.32:
+        before = _conversation(rng, split, begin, 1)
+        opened = len(head(begin.system))
+        session = replace(session, messages=(*before.messages, *session.messages[opened:]))
+    return session
+
+
+def _conversation(rng: random.Random, split: Split, begin: Head, turns: int) -> Sample:
+    messages: list[Message] = [*head(begin.system)]
+    makers, weights = zip(*GROUNDS.values(), strict=True)
+    for _ in range(turns):
+        sample = rng.choices(makers, weights)[0](rng, split)
+        while sample.messages[0].role == "system" and (turns > 1 or begin.tools):
+            # The program's own commands are never part of a conversation.
+            sample = rng.choices(makers, weights)[0](rng, split)
+        if sample.messages[0].role == "system":
+            messages = []
+        messages += sample.messages
+    return replace(sample, messages=tuple(messages), tools=begin.tools, thinking=begin.thinking)

@@ -1,0 +1,160 @@
+"""Made-up files of a workspace, and the ways in which tools show them."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from typing import Final
+
+from gemma_local.models.pocket.train.corpus.helpers import helpers
+from gemma_local.models.pocket.train.corpus.words import (
+    NOUNS,
+    PEOPLE,
+    Split,
+    file_name,
+    folder_name,
+    identifier,
+    made_up,
+    path,
+    pick,
+    random_letters,
+    word,
+)
+
+CODE: Final = (".py",)
+SETTINGS: Final = (".toml", ".ini", ".cfg", ".conf", ".env")
+TEXTS: Final = (".md", ".txt", ".rst")
+OTHERS: Final = (".json", ".csv", ".yaml", ".html", ".sh", ".js")
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file. ``places`` are pairs of a name in it and the line (from 0) where it is set."""
+
+    path: str
+    lines: tuple[str, ...]
+    places: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.lines)
+
+
+def value(rng: random.Random, split: Split) -> str:
+    """A value as a settings file has it."""
+    kind = rng.random()
+    if kind < 0.3:
+        return str(rng.choice((rng.randint(0, 9), rng.randint(10, 99), rng.randint(100, 9999))))
+    if kind < 0.4:
+        return rng.choice(("true", "false"))
+    if kind < 0.5:
+        return f"{rng.randint(0, 9)}.{rng.randint(0, 99)}"
+    if kind < 0.6:
+        return f'"{random_letters(rng)}"'
+    if kind < 0.7:
+        return f'"{folder_name(rng, split)}/{file_name(rng, split, OTHERS)}"'
+    return f'"{word(rng, split)}"'
+
+
+def other_value(rng: random.Random, split: Split, before: str) -> str:
+    """A new value of the same sort as the one before, mostly."""
+    while True:
+        if before in ("true", "false"):
+            return "true" if before == "false" else "false"
+        new = value(rng, split)
+        is_text = before.startswith('"')
+        if new != before and new.startswith('"') == is_text and new not in ("true", "false"):
+            return new
+
+
+def settings_file(rng: random.Random, split: Split) -> File:
+    """``key = value`` lines, perhaps below a header."""
+    lines: list[str] = []
+    places: list[tuple[str, int]] = []
+    if rng.random() < 0.5:
+        lines.append(f"[{word(rng, split)}]")
+    sign = rng.choice((" = ", " = ", " = ", "=", ": "))
+    seen: set[str] = set()
+    for _ in range(rng.randint(2, 5)):
+        key = identifier(rng, split)
+        if key in seen:
+            continue
+        seen.add(key)
+        places.append((key, len(lines)))
+        lines.append(f"{key}{sign}{value(rng, split)}")
+    suffixes = (".yaml", ".yml") if sign == ": " else SETTINGS
+    return File(path(rng, split, suffixes), tuple(lines), tuple(places))
+
+
+def code_file(rng: random.Random, split: Split) -> File:
+    """One or two small functions, perhaps with a constant above."""
+    lines: list[str] = []
+    places: list[tuple[str, int]] = []
+    if rng.random() < 0.35:
+        name = identifier(rng, split).upper()
+        lines += [f"{name} = {value(rng, split)}", ""]
+    for number in range(rng.choice((1, 1, 2))):
+        helper = rng.choice([h for h in helpers() if len(h.body) <= 3])
+        name = identifier(rng, split)
+        if number:
+            lines.append("")
+        places.append((name, len(lines)))
+        lines += helper.code(name, helper.parameters).split("\n")
+    return File(path(rng, split, CODE), tuple(lines), tuple(places))
+
+
+def text_file(rng: random.Random, split: Split) -> File:
+    """A heading and a sentence or two."""
+    noun, other = pick(rng, NOUNS, split), word(rng, split)
+    title = f"{noun.capitalize()} {other}"
+    sentences = (
+        f"The {noun} is kept in {folder_name(rng, split)}.",
+        f"Ask {pick(rng, PEOPLE, split)} about the {other}.",
+        f"Run it with {made_up(rng, split)} --{word(rng, split)}.",
+        f"Version {rng.randint(0, 9)}.{rng.randint(0, 20)} of the {noun}.",
+        f"The {other} must be {word(rng, split)}.",
+    )
+    chosen = rng.sample(sentences, rng.randint(1, 3))
+    lines = [f"# {title}", "", *chosen] if rng.random() < 0.7 else [title, *chosen]
+    return File(path(rng, split, TEXTS), tuple(lines))
+
+
+def any_file(rng: random.Random, split: Split) -> File:
+    """A file of one of the three sorts."""
+    return rng.choice((settings_file, code_file, text_file))(rng, split)
+
+
+def shown(file: File, rng: random.Random) -> str:
+    """What ``read`` returns: the text, or its lines with their numbers in one of several ways."""
+    style = rng.random()
+    if style < 0.12:
+        return file.text
+    sign = "|" if style < 0.85 else rng.choice(("\t", ": "))
+    return "\n".join(f"{number}{sign}{line}" for number, line in enumerate(file.lines, 1))
+
+
+def listing(rng: random.Random, split: Split, place: str) -> tuple[str, list[str]]:
+    """What ``list`` returns for a folder, and the names in it."""
+    folders = [f"{folder_name(rng, split)}/" for _ in range(rng.choice((0, 1, 1, 2)))]
+    suffixes = CODE * 3 + SETTINGS + TEXTS + OTHERS
+    files = [file_name(rng, split, suffixes) for _ in range(rng.randint(1, 4))]
+    folders, files = sorted(set(folders)), sorted(set(files))
+    if rng.random() < 0.2:
+        return "\n".join([*folders, *files]), [*folders, *files]
+    lines, count = [], len(files)
+    for folder in folders:
+        lines.append(folder)
+        if rng.random() < 0.4:
+            lines.append(f"  {file_name(rng, split, suffixes)}  {_size(rng)}")
+            count += 1
+    lines += [f"{name}  {_size(rng)}" for name in files]
+    return "\n".join([f"{place}/ ({count} files)", *lines]), [*folders, *files]
+
+
+def _size(rng: random.Random) -> str:
+    return rng.choice((f"{rng.randint(1, 999)} B", f"{rng.randint(1, 90)}.{rng.randint(0, 9)} kB"))
+
+
+def value_of(line: str, key: str) -> str:
+    """What a line of a settings file says of its key."""
+    return line[len(key) :].lstrip(" =:")

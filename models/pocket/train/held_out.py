@@ -1,0 +1,97 @@
+"""The held-out sets: new names, new phrasings, and questions written by hand."""
+
+from __future__ import annotations
+
+import random
+import tomllib
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Final, Literal
+
+from gemma_local.models.pocket.train.corpus import (
+    everyday,
+    guide,
+    helpers,
+    off_ground,
+    repeating,
+    small_talk,
+    tool_head,
+    tool_sessions,
+)
+from gemma_local.models.pocket.train.corpus.sample import Sample, said, user
+from gemma_local.models.pocket.train.corpus.tool_head import Head
+
+_SEED: Final = "held out"
+
+
+@cache
+def questions_by_hand() -> tuple[tuple[str, str], ...]:
+    """Pairs of a fact's id and a question, from ``held_out_guide.toml``."""
+    place = Path(guide.__file__).with_name("held_out_guide.toml")
+    found = tomllib.loads(place.read_text("utf-8"))["questions"]
+    return tuple((fact, question) for fact, questions in found.items() for question in questions)
+
+
+def guide_by_hand() -> list[Sample]:
+    """All questions that were written by hand."""
+    facts = {fact.id: fact for fact in guide.facts()}
+    return [
+        Sample(
+            "guide",
+            (user(question), said(facts[fact].answers[0])),
+            judged_by={"fact": fact, "must": facts[fact].must},
+        )
+        for fact, question in questions_by_hand()
+    ]
+
+
+def calls(count: int) -> list[Sample]:
+    """Sessions with tools, each up to one of its calls."""
+    rng = random.Random(f"{_SEED}/tools")
+    found: list[Sample] = []
+    while len(found) < count:
+        begin = tool_head.make_head(rng, "test") if rng.random() < 0.5 else Head()
+        session = tool_sessions.sample(rng, "test", begin)
+        found.append(rng.choice(list(tool_sessions.steps(session))))
+    return found
+
+
+_MAKERS: Final[dict[str, Callable[[random.Random, Literal["test"]], Sample]]] = {
+    "guide_phrasing": guide.sample,
+    "off_ground": off_ground.sample,
+    "python": helpers.sample,
+    "snippet": helpers.snippet,
+    "proofread": everyday.proofread,
+    "shorten": everyday.shorten,
+    "replies": everyday.replies,
+    "summarize": everyday.summarize,
+    "repeating": repeating.sample,
+    "small_talk": small_talk.sample,
+}
+SIZES: Final = {
+    "guide": 100,
+    "guide_phrasing": 100,
+    "tools": 100,
+    "python": 50,
+    "off_ground": 50,
+    "snippet": 50,
+    "proofread": 40,
+    "shorten": 40,
+    "replies": 20,
+    "summarize": 20,
+    "repeating": 20,
+    "small_talk": 10,
+}
+
+
+def held_out(name: str, count: int | None = None) -> list[Sample]:
+    """A set by its name, at its usual size; always the same samples."""
+    count = SIZES[name] if count is None else count
+    if name == "guide":
+        every = guide_by_hand()
+        return random.Random(f"{_SEED}/guide").sample(every, min(count, len(every)))
+    if name == "tools":
+        return calls(count)
+    rng = random.Random(f"{_SEED}/{name}")
+    return [_MAKERS[name](rng, "test") for _ in range(count)]

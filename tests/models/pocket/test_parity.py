@@ -1,0 +1,77 @@
+"""llama.cpp computes what PyTorch computed: targets and drafters, across the sliding window too.
+
+The references were made by ``tests.models.pocket.references``; where PyTorch is installed it is
+asked again.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import pytest
+
+from gemma_local.models.pocket import pair
+from tests.models.pocket.passes import difference, passes
+from tests.models.pocket.references import (
+    FOLDER,
+    STEPS,
+    VARIANTS,
+    WINDOW,
+    Reference,
+    small_pair,
+    small_texts,
+)
+
+LIMIT: Final = 3e-3
+"""Of the largest logit: llama.cpp keeps keys, values and its table of GELU in half precision."""
+
+
+def compare(target: Path, drafter: Path, reference: Reference) -> None:
+    with passes(target, drafter) as read:
+        for number, text in enumerate(reference.texts):
+            logits, hidden = read.read(text)
+            expected = reference.logits[number]
+            assert difference(logits[-len(expected) :], expected) < LIMIT, number
+            assert (logits[-len(expected) :].argmax(-1) == expected.argmax(-1)).all(), number
+            # Near ties aside, which random weights have now and then.
+            likeliest = logits.argmax(-1)
+            best = np.take_along_axis(logits, likeliest[:, None], 1)[:, 0]
+            theirs = np.take_along_axis(logits, reference.likeliest[number][:, None], 1)[:, 0]
+            near = 2 * LIMIT * np.abs(logits).max(-1)
+            assert (best - theirs <= near).all(), number
+            drafts = np.stack(read.draft(text, hidden, len(text) - STEPS, STEPS))
+            wanted = reference.drafted[number]
+            assert difference(drafts, wanted) < LIMIT, number
+            assert (drafts.argmax(-1) == wanted.argmax(-1)).all(), number
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_random_weights_give_the_kept_logits(name: str) -> None:
+    reference = Reference.load(FOLDER / f"{name}.npz")
+    assert max(map(len, reference.texts)) > 2 * WINDOW
+    compare(FOLDER / f"{name}.gguf", FOLDER / f"mtp-{name}.gguf", reference)
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_torch_gives_the_kept_logits_today(name: str) -> None:
+    pytest.importorskip("torch")
+    from tests.models.pocket.references import compute
+
+    target, drafter = small_pair(name)
+    today = compute(target, drafter, small_texts(), "F32")
+    kept = Reference.load(FOLDER / f"{name}.npz")
+    assert today.texts == kept.texts
+    assert difference(today.logits, kept.logits) < LIMIT / 3
+    assert difference(today.drafted, kept.drafted) < LIMIT / 3
+
+
+def test_the_pocket_pair_gives_the_kept_logits() -> None:
+    files = pair()
+    if files is None:
+        pytest.skip("this build carries no pocket pair")
+    reference = Reference.load(FOLDER / "pocket.npz")
+    assert len(reference.texts) == 20
+    assert max(map(len, reference.texts)) > 300
+    compare(*files, reference)
