@@ -106,7 +106,9 @@ def _answer_or_chat(words: list[str]) -> int:
 def _has_screen() -> bool:
     """Whether screens can be drawn: both ends are a terminal that can move its cursor."""
     is_terminal = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
-    return is_terminal and os.environ.get("TERM", "") not in ("dumb", "unknown")
+    # Windows' console needs no TERM.
+    unfit = ("dumb", "unknown") if os.name == "nt" else ("", "dumb", "unknown")
+    return is_terminal and os.environ.get("TERM", "") not in unfit
 
 
 def _complain(sentence: str, code: ExitCode, words: list[str]) -> ExitCode:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec
 
 from gemma_local.app.agent.consent import Proposal, Verdict
+from gemma_local.app.unexpected import log_unexpected
 from gemma_local.app.workspace.errors import Sensitive
 from gemma_local.models.errors import GemmaLocalError
 
@@ -101,7 +102,13 @@ class Errands:
         self._run(write)
 
     def _run(self, work: Callable[[], None]) -> None:
-        self._screen.run_worker(work, thread=True, group="errands", exit_on_error=False)
+        def run() -> None:
+            try:
+                work()
+            except Exception as error:  # noqa: BLE001 - nobody else hears of it
+                self._tell(self._screen.toast, log_unexpected(error), "error")
+
+        self._screen.run_worker(run, thread=True, group="errands", exit_on_error=False)
 
     def _tell(self, heard: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> None:
         self._screen.app.call_from_thread(heard, *args, **kwargs)

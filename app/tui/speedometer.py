@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from gemma_local.app.context_window import Window
 from gemma_local.app.sessions.titles import clipped
 from gemma_local.app.speed_log import SpeedLog
-from gemma_local.app.tui.news import Answer, BrokenOff, News, Opened, Planned, Used
+from gemma_local.app.tui.news import Answer, BrokenOff, News, Opened, Planned, Used, Working
 from gemma_local.app.tui.status.measured import Measured
 from gemma_local.app.tui.status.status import PairState, Status
 from gemma_local.engine.messages import Done, Failed, Loading, Prefill, Ready, Stats
@@ -84,6 +84,9 @@ class Speedometer:
                 self._end(news.answered.done, news.label, at)
             case BrokenOff():
                 self.log.add(Failed(None, news.sentence), at)
+            case Working() if not news.what:
+                # Also after an engine that was started again, which tells no more than that.
+                self.log.loading = None
             case Used():
                 self._status = self._status.filled(news.use)
 

@@ -113,8 +113,8 @@ def _loading(status: Status, glyphs: Glyphs) -> Iterator[Field]:
         (
             _form((f"{what} ", "text"), *_bar(event.fraction, _BAR[0], "bar", glyphs),
                   (share, "text")),
-            _form((f"{what}{share}", "text")),
-            _form((f"loading{share}", "text")),
+            _form((f"{what}{share:>6}", "text")),
+            _form((f"loading{share:>6}", "text")),
         ),
     )  # fmt: skip
 
