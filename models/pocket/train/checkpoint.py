@@ -28,3 +28,19 @@ def load_checkpoint(place: Path, module: nn.Module, optimiser: Optimiser | None 
     if optimiser is not None:
         optimiser.load(state["optimiser"])
     return int(state["step"])
+
+
+def load_weights(file: Path, module: nn.Module) -> None:
+    """Take over the weights of a GGUF file that `export` made; an optimiser begins anew."""
+    from gguf import GGUFReader, dequantize
+
+    found = {
+        tensor.name: torch.from_numpy(
+            dequantize(tensor.data, tensor.tensor_type)
+            .astype("float32")
+            .reshape(tuple(int(n) for n in reversed(tensor.shape)))
+        )
+        for tensor in GGUFReader(file).tensors
+        if tensor.name != "rope_freqs.weight"
+    }
+    module.load_state_dict(found)

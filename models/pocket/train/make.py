@@ -13,7 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
-from gemma_local.models.pocket import DRAFTER_FILE, NAME, TARGET_FILE
+from gemma_local.models.pocket import DRAFTER_FILE, NAME, TARGET_FILE, pair
 from gemma_local.models.pocket.train.architecture import Drafter, Target
 from gemma_local.models.pocket.train.checkpoint import load_checkpoint
 from gemma_local.models.pocket.train.export import Labels, export_drafter, export_target
@@ -89,15 +89,22 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="where the GGUF files go; the folder by default")
     parser.add_argument("--size", choices=tuple(SIZES), default="pocket")
     parser.add_argument("--ladder", type=Path, help="where the weak drafters go, if anywhere")
+    parser.add_argument("--go-on", action="store_true", help="begin with the package's target")
     parser.add_argument("--only-export", action="store_true")
     given = parser.parse_args()
     size = SIZES[given.size]
     if not given.only_export:
         folder = str(given.folder)
         like = ("--size", given.size)
+        own = pair()
+        begin: tuple[str, ...] = ()
+        if given.go_on and own is not None:
+            given.folder.mkdir(parents=True, exist_ok=True)
+            Tokenizer.of_file(own[0]).save(given.folder / "tokenizer.json")
+            begin = ("--begin-from", str(own[0]))
         if not (given.folder / "tokenizer.json").exists():
             _run("learn_vocabulary", folder, "--count", str(size.texts))
-        _run("train_target", folder, "--steps", str(size.steps), *like)
+        _run("train_target", folder, "--steps", str(size.steps), *like, *begin)
         _run("roll_outs", folder, "--batches", str(size.batches), *like)
         _run("train_drafter", folder, "--steps", str(size.drafter_steps), *like)
     export(given.folder, given.out or given.folder, size)

@@ -17,7 +17,11 @@ from torch.nn import functional
 
 from gemma_local.models.pocket.train.architecture import Seen, Target
 from gemma_local.models.pocket.train.beginnings import begin_with_copying
-from gemma_local.models.pocket.train.checkpoint import load_checkpoint, save_checkpoint
+from gemma_local.models.pocket.train.checkpoint import (
+    load_checkpoint,
+    load_weights,
+    save_checkpoint,
+)
 from gemma_local.models.pocket.train.crew import Crew, work_together
 from gemma_local.models.pocket.train.layout import layout_of, simple_layout
 from gemma_local.models.pocket.train.optimiser import Optimiser
@@ -83,7 +87,7 @@ def train(
 ) -> Target:
     """Train to the end of the schedule, from ``folder``'s checkpoint if there is one.
 
-    ``begin_from``: weights and optimiser of another run to start with.
+    ``begin_from``: weights and optimiser of another run to start with, or a GGUF file.
     """
     torch.manual_seed(seed)
     format_ = format_ or Format()
@@ -96,6 +100,8 @@ def train(
     if not first:
         if begin_from is None:
             begin_with_copying(target)
+        elif begin_from.suffix == ".gguf":
+            load_weights(begin_from, target)
         else:
             load_checkpoint(begin_from, target, optimiser)
     began, tokens = time.monotonic(), 0

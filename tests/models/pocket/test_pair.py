@@ -61,7 +61,7 @@ def test_the_files_are_small_and_come_with_card_and_licence(files: tuple[Path, P
 
 @pytest.mark.parametrize(
     ("name", "count", "least"),
-    [("guide", 12, 10), ("python", 5, 4), ("off_ground", 5, 4), ("tools", 6, 5)],
+    [("guide", 12, 10), ("python", 10, 9), ("off_ground", 8, 7), ("tools", 6, 5)],
 )
 def test_held_out_questions_are_answered_and_drafting_changes_nothing(
     engine: Engine, files: tuple[Path, Path], name: str, count: int, least: int
@@ -78,7 +78,7 @@ def test_held_out_questions_are_answered_and_drafting_changes_nothing(
         right += judged(sample, read_reply(sample, plain.tokens, tokenizer)).right
     assert right >= least
     assert found.acceptance > 0.5
-    assert found.tokens_per_pass > 2
+    assert found.tokens_per_pass > 2.3
 
 
 def test_a_seed_gives_the_same_text_with_drafts(engine: Engine) -> None:
