@@ -48,8 +48,6 @@ class ScreenSettings(_Table):
     """The widest that text becomes."""
     animation: Literal["auto", "none"] = "auto"
     """"none" keeps everything still; "auto" does so over SSH."""
-    rtl: Literal["off", "auto"] = "off"
-    """"auto" turns right-to-left text around, for terminals that do not do so themselves."""
 
 
 class NotifySettings(_Table):

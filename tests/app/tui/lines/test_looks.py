@@ -13,7 +13,6 @@ from textual.app import App
 from textual.theme import BUILTIN_THEMES, Theme
 
 from gemma_local.app.tui.glyphs import ASCII, UNICODE, Glyphs, glyphs_for
-from gemma_local.app.tui.lines.direction import rtl_line
 from gemma_local.app.tui.lines.highlight import highlight, highlight_for_path, language_of
 from gemma_local.app.tui.lines.syntax import SCHEMES
 from gemma_local.app.tui.lines.theme_colours import ENOUGH, contrast, rgb
@@ -166,9 +165,3 @@ def test_a_file_has_the_language_of_its_name() -> None:
     assert colours("src/a.py") > 3
     assert colours("C:\\src\\a.py") > 3
     assert colours("README") == colours("a.unheard-of") == 1
-
-
-def test_right_to_left_is_turned_round_only_where_it_is() -> None:
-    pytest.importorskip("bidi")
-    assert rtl_line("plain") == "plain"
-    assert rtl_line("\u05d0\u05d1 12") == "12 \u05d1\u05d0"
