@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Final
 
 from textual.actions import SkipAction
@@ -37,20 +38,22 @@ class ChatKeys(Screen[None]):
     _interrupted_at: float
 
     @property
+    @abstractmethod
     def desk(self) -> Desk:
-        raise NotImplementedError
+        """Who does what is asked for."""
 
     @property
+    @abstractmethod
     def is_open(self) -> bool:
         """Whether there is a conversation to go on with."""
-        raise NotImplementedError
 
+    @abstractmethod
     def change_mode(self, mode: Mode) -> None:
         """What the model may do from now on."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _show_hint(self) -> None:
-        raise NotImplementedError
+        """Say above the composer what keys do now."""
 
     def open_find(self, words: str = "") -> None:
         """Let the person search the conversation."""

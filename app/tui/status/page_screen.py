@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -63,9 +64,9 @@ class PageScreen(ModalScreen[None]):
     def on_mount(self) -> None:
         self.query_one(VerticalScroll).focus()
 
+    @abstractmethod
     def written(self) -> Write:
         """What makes the lines now; every page has its own."""
-        raise NotImplementedError
 
     def renew(self) -> None:
         """Show what has changed."""
