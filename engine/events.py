@@ -80,12 +80,50 @@ class Delta:
 
 
 @dataclass(frozen=True, slots=True)
+class SourceTally:
+    """What the drafts of one source came to. ``name`` is "mtp" or "lookup".
+
+    ``drafts`` of at least one token were verified. ``seconds`` is what making them took.
+    """
+
+    name: str
+    drafts: int = 0
+    drafted: int = 0
+    accepted: int = 0
+    drafted_by_position: tuple[int, ...] = ()
+    accepted_by_position: tuple[int, ...] = ()
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class PaceTally:
+    """How far drafts went when their length was left to the engine, and why.
+
+    ``lengths[n]`` counts passes that verified a draft of n tokens; ``parked`` those without a
+    draft because none would have paid, ``parked_now`` says so of the last one, and ``reason`` in
+    half a sentence why. ``plain_speed`` is what decoding without drafts would yield here and now,
+    tokens/s, None while that is not known. ``calibration`` has rows of (mean probability that the
+    drafter stated, share accepted, tokens). ``seconds`` were spent deciding.
+    """
+
+    lengths: tuple[int, ...] = ()
+    parked: int = 0
+    parked_now: bool = False
+    reason: str = ""
+    plain_speed: float | None = None
+    calibration: tuple[tuple[float, float, int], ...] = ()
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Tally:
     """What a request cost and yielded. Seconds are wall time.
 
     ``passes`` counts decode calls of the target after the prefill, per sequence.
     ``accepted_by_position[i]`` and ``drafted_by_position[i]`` count the i-th token of all drafts.
-    ``llama_seconds`` is the part of ``decode_seconds`` spent inside llama.cpp.
+    ``llama_seconds`` is the part of ``decode_seconds`` spent inside llama.cpp. ``sources`` splits
+    the drafts by where they came from; ``pace`` is None for requests with a draft length of their
+    own.
     """
 
     prompt_tokens: int = 0
@@ -103,6 +141,8 @@ class Tally:
     accepted: int = 0
     drafted_by_position: tuple[int, ...] = ()
     accepted_by_position: tuple[int, ...] = ()
+    sources: tuple[SourceTally, ...] = ()
+    pace: PaceTally | None = None
 
     @property
     def tokens_per_second(self) -> float:

@@ -32,9 +32,11 @@ from gemma_local.engine.events import (
     Event,
     Failed,
     Loading,
+    PaceTally,
     Prefill,
     Ready,
     Saved,
+    SourceTally,
     Stats,
     Tally,
     Verified,
@@ -48,7 +50,7 @@ _TYPES: Final[dict[str, type[Any]]] = {
     for cls in (
         *(Load, Generate, Read, Save, Count, Cancel, Verify, Shutdown, Sampling),
         *(Loading, Ready, Prefill, Delta, Stats, Done, Saved, Counted, Verified, Failed),
-        *(Tally, CacheUse),
+        *(Tally, SourceTally, PaceTally, CacheUse),
         *(Control, Text, Markup, Ids),
     )
 }
@@ -114,6 +116,7 @@ __all__ = [
     "Load",
     "Loading",
     "Message",
+    "PaceTally",
     "Piece",
     "Prefill",
     "Prompt",
@@ -123,6 +126,7 @@ __all__ = [
     "Save",
     "Saved",
     "Shutdown",
+    "SourceTally",
     "Stats",
     "Tally",
     "Verified",

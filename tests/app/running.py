@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from tests.ggufs import script
 
 # One thread: many would fight over the machine's CPUs.
@@ -154,6 +156,17 @@ class Terminal:
             pass
         return self.process.wait(timeout=max(0.1, deadline - time.monotonic()))
 
+    def wait_until_resting(self, still: float = 1.0, seconds: float = 40.0) -> None:
+        """Wait until neither the process nor those that it started have computed for a while."""
+        deadline = time.monotonic() + seconds
+        spent, since = -1.0, time.monotonic()
+        while time.monotonic() - since < still:
+            assert time.monotonic() < deadline, "it never comes to rest"
+            self._read(0.05)
+            now = _computed(self.process.pid)
+            if now > spent + 0.05:
+                spent, since = now, time.monotonic()
+
     def _read(self, seconds: float) -> bool:
         if seconds <= 0 or not select.select([self._master], [], [], seconds)[0]:
             return False
@@ -163,6 +176,13 @@ class Terminal:
             return False
         self.screen += chunk.decode(errors="replace")
         return bool(chunk)
+
+
+def _computed(pid: int) -> float:
+    """CPU seconds of a process and its children so far."""
+    process = psutil.Process(pid)
+    times = [p.cpu_times() for p in (process, *process.children(recursive=True))]
+    return sum(t.user + t.system for t in times)
 
 
 def _take_terminal() -> None:

@@ -154,6 +154,8 @@ def test_a_chat_is_gone_on_with_and_reads_nothing_again(command: Command, story:
         terminal.wait_for(STATUS)
         terminal.line("/context")
         assert "history" in terminal.wait_for(r"context \d+ of \d+ [^\n]*\n")
+        # What the next prompt will begin with is read while the person does nothing.
+        terminal.wait_until_resting()
         terminal.line("/exit")
         assert terminal.end() == 0
     with command.terminal("--plain", *chat, "--continue") as terminal:
