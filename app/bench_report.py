@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from gemma_local.app.options import BenchOptions
+from gemma_local.app.tallies import add
 from gemma_local.app.terminal import table
 from gemma_local.engine.messages import Ready, Tally
 
@@ -64,22 +65,6 @@ class Result:
         """Share of decode time that was not spent inside llama.cpp, 0 to 1."""
         total = self.total
         return 1 - total.llama_seconds / total.decode_seconds if total.decode_seconds else None
-
-
-def add(tallies: Iterable[Tally]) -> Tally:
-    """The sum of several runs, field by field."""
-    runs = list(tallies)
-    sums: dict[str, object] = {}
-    for item in fields(Tally):
-        values = [getattr(run, item.name) for run in runs]
-        is_row = item.name.endswith("_by_position")
-        sums[item.name] = tuple(_add_columns(values)) if is_row else sum(values)
-    return Tally(**sums)  # type: ignore[arg-type]
-
-
-def _add_columns(rows: list[tuple[int, ...]]) -> Iterator[int]:
-    for place in range(max(map(len, rows), default=0)):
-        yield sum(row[place] for row in rows if place < len(row))
 
 
 def summarise(arms: list[Arm], kinds: list[str], tallies: Tallies) -> list[Result]:

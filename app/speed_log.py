@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from gemma_local.app.bench_report import add
 from gemma_local.app.speed_course import SpeedCourse
 from gemma_local.app.speed_record import LEAST_READ
+from gemma_local.app.tallies import add
 from gemma_local.engine.messages import (
     CacheUse,
     Done,

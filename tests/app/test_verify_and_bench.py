@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from gemma_local.app.bench_prompts import KINDS, bench_prompt, long_prompt
-from gemma_local.app.bench_report import Arm, Result, add, summarise
+from gemma_local.app.bench_report import Arm, Result, summarise
+from gemma_local.app.tallies import add
 from gemma_local.app.verify_report import Comparison, ModeReport, as_json, as_text
 from gemma_local.engine.messages import Tally, Verified
 from tests.app.running import FAST, Command
