@@ -70,8 +70,8 @@ class AppTerminal:
             preexec_fn=_take_terminal,
         )
         os.close(slave)
-        self._output = b""
-        self._seen = 0
+        # Only what was not waited for yet: the terminal must cost the same after an hour.
+        self._output = bytearray()
         self._came = threading.Condition()
         threading.Thread(target=self._read, daemon=True).start()
 
@@ -111,18 +111,18 @@ class AppTerminal:
     def skip(self) -> None:
         """Forget what was written up to now."""
         with self._came:
-            self._seen = len(self._output)
+            self._output.clear()
 
     def wait_for(self, pattern: str | bytes, seconds: float = 60.0) -> None:
         """Wait until ``pattern`` is written after what was waited for before."""
         sought = pattern.encode() if isinstance(pattern, str) else pattern
         end = time.monotonic() + seconds
         with self._came:
-            while not (match := re.search(sought, self._output[self._seen :], re.DOTALL)):
+            while (place := _end_of(sought, self._output)) is None:
                 left = end - time.monotonic()
                 if left <= 0 or not self._came.wait(left):
-                    raise AssertionError(f"no {sought!r} in {self._output[self._seen :][-3000:]!r}")
-            self._seen += match.end()
+                    raise AssertionError(f"no {sought!r} in {bytes(self._output[-3000:])!r}")
+            del self._output[:place]
 
     def settle(self, seconds: float = 60.0) -> float:
         """Wait until the app does nothing but let its cursor blink; its processor time when that
@@ -178,6 +178,12 @@ def environment(home: Path) -> dict[str, str]:
         "COLORTERM": "truecolor",
         "PYTHONPATH": str(REPOSITORY),
     }
+
+
+def _end_of(sought: bytes, output: bytearray) -> int | None:
+    # A match holds on to the buffer, which could not grow then: only its end is kept.
+    match = re.search(sought, output, re.DOTALL)
+    return match.end() if match else None
 
 
 def _take_terminal() -> None:
