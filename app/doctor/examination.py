@@ -11,6 +11,7 @@ from typing import Any, Final, TypeVar
 import psutil
 
 from gemma_local.app import folders
+from gemma_local.app.agent.run.sandbox import Offer, offered
 from gemma_local.app.confirmation import Confirmation, confirm
 from gemma_local.app.doctor.troubles import Trouble, troubles_of
 from gemma_local.app.model_choice import installed_library, survey
@@ -34,7 +35,8 @@ _BUSY: Final = 30.0
 @dataclass(frozen=True, slots=True)
 class Examination:
     """All of it; None and empty where it could not be found out. ``confirmation`` is of
-    the installed model that would run. ``runs`` are those of this machine, the oldest first."""
+    the installed model that would run. ``runs`` are those of this machine, the oldest first.
+    ``sandbox`` is what confines the commands that a model runs."""
 
     versions: dict[str, str]
     machine: Machine
@@ -43,6 +45,7 @@ class Examination:
     plan: Plan | None
     confirmation: Confirmation | None
     runs: tuple[Run, ...]
+    sandbox: Offer
     troubles: tuple[Trouble, ...]
 
     @property
@@ -67,6 +70,7 @@ class Examination:
             "plan": self.plan.as_json() if self.plan is not None else None,
             "confirmation": asdict(self.confirmation) if self.confirmation is not None else None,
             "runs": [asdict(run) for run in self.runs],
+            "sandbox": {"means": self.sandbox.means, "gaps": self.sandbox.gaps},
             "troubles": [asdict(trouble) for trouble in self.troubles],
             "ok": not self.is_broken,
         }
@@ -98,6 +102,7 @@ def examine() -> Examination:
     key = machine_key(machine)
     nothing: list[Run] = []
     runs = attempt("earlier runs", lambda: History(folders.history_path()).runs(), nothing)
+    sandbox = attempt("what confines commands", offered, Offer())
     progress.clear()
     return Examination(
         versions=_versions(),
@@ -107,6 +112,7 @@ def examine() -> Examination:
         plan=planned,
         confirmation=confirmed,
         runs=tuple(run for run in runs if run.machine == key),
+        sandbox=sandbox,
         troubles=troubles_of(machine, planned, models, failed),
     )
 

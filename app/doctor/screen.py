@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Final
 
+from gemma_local.app.agent.run.sandbox import Offer
 from gemma_local.app.confirmation import Confirmation
 from gemma_local.app.doctor.examination import Examination
 from gemma_local.app.doctor.machine_words import device_words, memory_words, processor_words
@@ -102,8 +103,17 @@ def _machine(found: Examination) -> Iterator[str]:
         f"{' and '.join(machine.build.backends) or 'nothing'}"
         + (f", using {', '.join(uses)}" if uses else ""),
     )
+    sandbox = found.sandbox
+    yield _fact("commands", "; ".join((_confined_by(sandbox), *sandbox.gaps)))
     yield _fact(
         "gemma-local", f"{found.versions['gemma-local']} on Python {found.versions['python']}"
+    )
+
+
+def _confined_by(sandbox: Offer) -> str:
+    """What confines the commands that a model runs."""
+    return (
+        f"confined by {sandbox.means}" if sandbox.is_any else "nothing confines what a model runs"
     )
 
 

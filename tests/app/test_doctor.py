@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from gemma_local.app import folders
+from gemma_local.app.agent.run.sandbox import Offer
 from gemma_local.app.confirmation import confirm
 from gemma_local.app.doctor import command as doctor
 from gemma_local.app.doctor import examination
@@ -42,6 +43,7 @@ def examined(name: str) -> Examination:
         plan=found,
         confirmation=None,
         runs=(),
+        sandbox=Offer(abi=5),
         troubles=troubles_of(where, found, (), ()),
     )
 
@@ -75,6 +77,19 @@ def test_an_idle_card_has_its_remedy() -> None:
     remedy = next(t.remedy for t in found.troubles if "idle" in t.sentence)
     assert "whl/cu" in remedy
     assert remedy in screen(found, None)
+
+
+def test_what_confines_commands_is_said_with_what_it_leaves_open() -> None:
+    found = examined("virtual-machine-2-cores")
+
+    def commands(offer: Offer) -> str:
+        shown = " ".join(screen(replace(found, sandbox=offer), None).split())
+        return shown.partition(" commands ")[2].partition(" gemma-local 0.1.0")[0]
+
+    assert commands(Offer(6, has_namespaces=True)) == "confined by namespaces and Landlock"
+    assert commands(Offer(5)).startswith("confined by Landlock (version 5); services of this")
+    assert "signals reach your other processes" in commands(Offer(5))
+    assert commands(Offer()).startswith("nothing confines what a model runs; ")
 
 
 def test_another_size_can_be_explained_even_if_it_does_not_fit() -> None:

@@ -52,6 +52,24 @@ class Offer:
             return f"Landlock (version {self.abi})"
         return "bubblewrap" if self.bubblewrap else "sandbox-exec" if self.seatbelt else "none"
 
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """What is not kept apart although it should be, for a person who asks."""
+        if not self.is_any:
+            return (_why_none(),)
+        if self.has_namespaces or self.bubblewrap or self.seatbelt:
+            return ()
+        found = ["services of this machine can be asked through their sockets"]
+        found.append("owner, mode and times of files elsewhere can be changed, and git's hooks")
+        found.append("shared memory of your other programs can be changed")
+        if self.abi < 3:
+            found.append("files elsewhere can be emptied (Linux 6.2 or newer prevents it)")
+        if self.abi < 4:
+            found.append("on processors other than x86-64 and ARM the network is open")
+        if self.abi < 6:
+            found.append("signals reach your other processes (Linux 6.12 or newer prevents it)")
+        return tuple(found)
+
 
 @cache
 def offered() -> Offer:
@@ -149,7 +167,7 @@ class Sandbox:
     def words(self, openings: frozenset[Opening] = frozenset()) -> str:
         """What holds for a command, such as "sandbox: writes only in the workspace, no network"."""
         if not self.is_any:
-            return f"no sandbox: {self._why_none()}"
+            return f"no sandbox: {_why_none()}"
         if "outside" in openings:
             return "without the sandbox"
         network = "with the network" if self._network(openings) else "no network"
@@ -158,32 +176,7 @@ class Sandbox:
     @property
     def gaps(self) -> tuple[str, ...]:
         """What is not kept apart here although it should be; the person is told once."""
-        offer = self._offer
-        if not offer.is_any:
-            return (self._why_none(),)
-        if offer.has_namespaces or offer.bubblewrap or offer.seatbelt:
-            return ()
-        found = ["services of this machine can be asked through their sockets"]
-        found.append("owner, mode and times of files elsewhere can be changed, and git's hooks")
-        found.append("shared memory of your other programs can be changed")
-        if offer.abi < 3:
-            found.append("files elsewhere can be emptied (Linux 6.2 or newer prevents it)")
-        if offer.abi < 4:
-            found.append("on processors other than x86-64 and ARM the network is open")
-        if offer.abi < 6:
-            found.append("signals reach your other processes (Linux 6.12 or newer prevents it)")
-        return tuple(found)
-
-    def _why_none(self) -> str:
-        system: str = sys.platform
-        if system == "linux":
-            return (
-                "this Linux has neither Landlock (5.19 or newer) nor user namespaces, and no"
-                " bubblewrap is installed"
-            )
-        if system == "darwin":
-            return "sandbox-exec is missing"
-        return "there is none for this system"
+        return self._offer.gaps
 
     def _network(self, openings: frozenset[Opening]) -> bool:
         return self.has_network or "network" in openings
@@ -222,6 +215,18 @@ def guarded_paths(roots: Sequence[Path]) -> list[Path]:
     """Files and folders in the workspace that name programs for git to run."""
     names = table("sandbox")["guarded"]
     return [root / name for root in roots for name in names if (root / name).exists()]
+
+
+def _why_none() -> str:
+    system: str = sys.platform
+    if system == "linux":
+        return (
+            "this Linux has neither Landlock (5.19 or newer) nor user namespaces, and no"
+            " bubblewrap is installed"
+        )
+    if system == "darwin":
+        return "sandbox-exec is missing"
+    return "there is none for this system"
 
 
 def _confinement(
