@@ -56,21 +56,27 @@ class LlamaBuild:
 
     def install(self, *, again: bool) -> str | None:
         """Install it, with ``again`` in place of one that is there. Returns what went wrong."""
-        force = ["--force-reinstall"] if again else []
+        return self._get("install", *(["--force-reinstall"] if again else []))
+
+    def wheel(self, folder: Path) -> str | None:
+        """Put its wheel into a folder. Returns what went wrong."""
+        return self._get("wheel", "--wheel-dir", str(folder))
+
+    def _get(self, *command: str) -> str | None:
         kept = self._kept_wheels()
         if kept and self._pip_would_take(*kept):
             self._say(f"==> Taking {self._requirement} from pip's cache, where it was built before")
-            return self._install(*force, *kept)
+            return self._run(*command, *kept)
         if not self._cmake_args and self._pip_would_take():
             self._say(f"==> Taking {self._requirement} as a ready-made wheel")
-            return self._install(*force, "--only-binary", NAME)
+            return self._run(*command, "--only-binary", NAME)
         problem = missing_compiler(self._environ)
         if problem:
             return problem
         self._announce()
         # A ready-made wheel was built with arguments of somebody else's choice.
         source_only = ["--no-binary", NAME] if self._cmake_args else []
-        return self._install(*force, *source_only)
+        return self._run(*command, *source_only)
 
     def _choose_cache(self) -> None:
         """Give wheels that were built with other arguments a cache of their own.
@@ -112,9 +118,9 @@ class LlamaBuild:
             f"20 minutes on two cores ({jobs} used here), once: {keeps}."
         )
 
-    def _install(self, *options: str) -> str | None:
+    def _run(self, command: str, *options: str) -> str | None:
         return run_pip(
-            ["install", "--no-deps", *options, self._requirement],
+            [command, "--no-deps", *options, self._requirement],
             python=self._python,
             environ=self._environ,
             say=self._say,

@@ -2,44 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import shutil
-import subprocess
-import sys
-import sysconfig
 import tarfile
 import zipfile
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.packaging.conftest import EPOCH, ROOT, Built, Script, copy_of_tree
+from tests.packaging.environment import Environment
+
+pytestmark = pytest.mark.timeout(600)
+
 ROOMS = ("app", "engine", "models")
-# Nothing is fetched: the build backend comes from the environment that the tests run in.
-OFFLINE = ("--no-deps", "--no-build-isolation", "--no-index", "--disable-pip-version-check")
-WINDOWS = sys.platform == "win32"
-
-
-def run(*command: str | Path, cwd: Path) -> str:
-    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
-    return done.stdout
-
-
-def copy_of_tree(target: Path) -> Path:
-    """The repository without what builds leave in it."""
-    leave_out = shutil.ignore_patterns(
-        ".git", ".venv", "__pycache__", "*.egg-info", "build", "dist", ".*_cache", ".hypothesis"
-    )
-    return Path(shutil.copytree(ROOT, target, ignore=leave_out))
-
-
-def build_wheel(source: Path, target: Path) -> Path:
-    run(
-        *(sys.executable, "-m", "pip", "wheel", *OFFLINE, "--wheel-dir", target, source),
-        cwd=target.parent,
-    )
-    (wheel,) = target.glob("*.whl")
-    return wheel
 
 
 def names_in(wheel: Path) -> set[str]:
@@ -47,86 +23,60 @@ def names_in(wheel: Path) -> set[str]:
         return set(archive.namelist())
 
 
-class Environment:
-    """A throw-away virtual environment that also sees the dependencies of this one."""
-
-    def __init__(self, folder: Path) -> None:
-        run(sys.executable, "-m", "venv", "--without-pip", folder, cwd=folder.parent)
-        self.bin = folder / ("Scripts" if WINDOWS else "bin")
-        self.python = self.bin / ("python.exe" if WINDOWS else "python")
-        self.outside = folder.parent
-        self.site = Path(self.ask("import sysconfig; print(sysconfig.get_path('purelib'))"))
-        # A line in a .pth file makes the folder visible and runs none of its own .pth files, so an
-        # editable gemma-local in this environment stays out of sight.
-        seen = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
-        (self.site / "dependencies.pth").write_text("\n".join(sorted(seen)) + "\n")
-
-    def install(self, *what: str | Path) -> None:
-        pip = (sys.executable, "-m", "pip", "--python", self.python, "install")
-        run(*pip, *OFFLINE, "--ignore-installed", *what, cwd=self.outside)
-
-    def ask(self, code: str) -> str:
-        return run(self.python, "-I", "-c", code, cwd=self.outside).strip()
-
-    def file_of(self, module: str) -> Path:
-        return Path(self.ask(f"import {module} as module; print(module.__file__)"))
-
-
-@pytest.fixture(scope="module")
-def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    tree = copy_of_tree(tmp_path_factory.mktemp("tree") / "gemma-local")
-    (tree / "models" / "probe.toml").touch()
-    (tree / "engine" / "data").mkdir(exist_ok=True)
-    (tree / "engine" / "data" / "probe.jinja").touch()
-    return tree
-
-
-@pytest.fixture(scope="module")
-def sdist(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("sdist")
-    code = "import sys; from setuptools import build_meta; build_meta.build_sdist(sys.argv[1])"
-    run(sys.executable, "-c", code, folder, cwd=tree)
-    (archive,) = folder.glob("*.tar.gz")
-    return archive
-
-
-@pytest.fixture(scope="module")
-def wheel(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_wheel(tree, tmp_path_factory.mktemp("wheel") / "out")
-
-
-@pytest.fixture(scope="module")
-def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Environment:
-    environment = Environment(tmp_path_factory.mktemp("installed") / "venv")
-    environment.install(wheel)
-    return environment
-
-
-def test_wheel_holds_every_file_of_the_rooms_and_nothing_else(wheel: Path, tree: Path) -> None:
+def test_wheel_holds_every_file_of_the_rooms_and_nothing_else(built: Built) -> None:
     # Data files too: one with a new suffix has to be named in pyproject.toml's package-data.
     files = {
-        f"gemma_local/{file.relative_to(tree).as_posix()}"
+        f"gemma_local/{file.relative_to(built.tree).as_posix()}"
         for room in ROOMS
-        for file in (tree / room).rglob("*")
+        for file in (built.tree / room).rglob("*")
         # How the pocket pair is made stays in the repository.
-        if file.is_file() and not file.is_relative_to(tree / "models" / "pocket" / "train")
+        if file.is_file() and not file.is_relative_to(built.tree / "models" / "pocket" / "train")
     }
     assert {"gemma_local/models/probe.toml", "gemma_local/engine/data/probe.jinja"} <= files
     assert {f"gemma_local/{room}/py.typed" for room in ROOMS} <= files
-    assert {name for name in names_in(wheel) if ".dist-info/" not in name} == files
+    own = {
+        name for name in names_in(built.wheel) if ".dist-info/" not in name and ".data/" not in name
+    }
+    assert own == files
 
 
-def test_sdist_holds_tests_and_what_builds_it(sdist: Path) -> None:
-    with tarfile.open(sdist) as archive:
+def test_wheel_holds_what_shells_and_desktops_look_for(built: Built) -> None:
+    share = ROOT / "packaging" / "share"
+    files = {file.relative_to(share).as_posix() for file in share.rglob("*") if file.is_file()}
+    data = {
+        name.partition(".data/data/share/")[2] for name in names_in(built.wheel) if ".data/" in name
+    }
+    assert data == files
+    assert {"man/man1/gemma-local.1", "bash-completion/completions/gemma-local"} <= files
+
+
+def test_sdist_holds_tests_and_what_builds_it(built: Built) -> None:
+    with tarfile.open(built.sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     own = Path(__file__).relative_to(ROOT).as_posix()
     wanted = {own, "packaging/make_venv.py", "Makefile", "setup.py", "pyproject.toml", "LICENSE"}
     assert wanted <= names
+    assert {"docs/settings.md", "packaging/templates/gemma-local.rb"} <= names
     assert not [name for name in names if name.endswith(".pyc") or name.startswith(".venv")]
 
 
-def test_wheel_from_sdist_is_the_same(sdist: Path, wheel: Path, tmp_path: Path) -> None:
-    assert names_in(build_wheel(sdist, tmp_path / "out")) == names_in(wheel)
+def test_a_build_from_the_sdist_elsewhere_is_the_same_to_the_byte(
+    built: Built, script: Script, tmp_path: Path
+) -> None:
+    with tarfile.open(built.sdist) as archive:
+        archive.extractall(tmp_path, filter="data")
+    (tree,) = tmp_path.iterdir()
+    # Another day, and a person whose files nobody else may read.
+    for file in tree.rglob("*"):
+        file.chmod(file.stat().st_mode & 0o700)
+        os.utime(file, (1_600_000_000, 1_600_000_000))
+    before = os.umask(0o077)
+    try:
+        wheel, sdist = script("distributions").build(tree, tmp_path / "out", EPOCH)
+    finally:
+        os.umask(before)
+    assert wheel.read_bytes() == built.wheel.read_bytes()
+    assert sdist.name == built.sdist.name
 
 
 @pytest.mark.parametrize("module", [*ROOMS, "models.errors", "engine.runtime"])
@@ -136,7 +86,7 @@ def test_installed_modules_come_from_the_install(installed: Environment, module:
 
 def test_tests_and_packaging_are_not_installed(installed: Environment) -> None:
     found = {entry.name for entry in installed.site.iterdir()}
-    assert not found & {"tests", "packaging", *ROOMS}
+    assert not found & {"tests", "packaging", "docs", *ROOMS}
 
 
 def test_console_script_is_installed(installed: Environment) -> None:

@@ -1,0 +1,163 @@
+"""The wheel and the source distribution, the same bytes wherever and whenever they are built.
+
+``python packaging/distributions.py [FOLDER]`` builds them into ``dist``. What they are built from
+is copied first, with modes and times that do not depend on who checked it out; the times are that
+of the last commit, or SOURCE_DATE_EPOCH (https://reproducible-builds.org/specs/source-date-epoch/).
+The same bytes need the same setuptools, too: its version stands in the wheel.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+LEFT_OUT = (".git", ".venv", "__pycache__", "build", "dist", ".hypothesis", ".pocket")
+"""What builds and checks leave behind, for a tree that git does not know."""
+EARLIEST = 315532800
+"""1980-01-01: ZIP files know no earlier time."""
+
+_BACKEND = """
+import sys
+from setuptools import build_meta
+# Before setuptools puts its own words there.
+folder = sys.argv[1]
+build_meta.build_wheel(folder)
+build_meta.build_sdist(folder)
+"""
+
+
+class BuildFailed(Exception):
+    """setuptools could not build; ``str()`` is what it said."""
+
+
+def build(root: Path, target: Path, epoch: int) -> tuple[Path, Path]:
+    """Build wheel and sdist of ``root`` into ``target``, with times of ``epoch`` (Unix seconds).
+
+    Raises BuildFailed.
+    """
+    target.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        tree, out = Path(scratch, "tree"), Path(scratch, "out")
+        _copy(root, tree, epoch)
+        out.mkdir()
+        done = subprocess.run(
+            [sys.executable, "-c", _BACKEND, str(out)],
+            cwd=tree,
+            env={**os.environ, "SOURCE_DATE_EPOCH": str(epoch), "TZ": "UTC", "LC_ALL": "C"},
+            capture_output=True,
+            text=True,
+            check=False,
+            # setuptools gives copies the modes that the umask leaves.
+            umask=0o022 if os.name == "posix" else -1,
+        )
+        if done.returncode != 0:
+            raise BuildFailed(f"{done.stdout}\n{done.stderr}".strip())
+        (wheel,), (sdist,) = out.glob("*.whl"), out.glob("*.tar.gz")
+        _normalise(sdist, epoch)
+        return _moved(wheel, target), _moved(sdist, target)
+
+
+def source_epoch(root: Path, environ: Mapping[str, str] = os.environ) -> int:
+    """The time to build with: SOURCE_DATE_EPOCH, else that of the last commit."""
+    if chosen := environ.get("SOURCE_DATE_EPOCH"):
+        return max(EARLIEST, int(chosen))
+    told = _git(root, "log", "-1", "--format=%ct")
+    return max(EARLIEST, int(told)) if told else EARLIEST
+
+
+def pack(folder: Path, archive: Path, epoch: int) -> None:
+    """``folder`` as a ``.tar.gz`` that begins with its name, the same bytes each time."""
+    with (
+        archive.open("wb") as raw,
+        # By itself it would write the file's name and the time into its header.
+        gzip.GzipFile("", "wb", mtime=epoch, fileobj=raw) as packed,
+        tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as tar,
+    ):
+        for file in sorted(folder.rglob("*"), key=lambda file: file.as_posix()):
+            info = tar.gettarinfo(str(file), file.relative_to(folder.parent).as_posix())
+            _add(tar, info, file if file.is_file() else None, epoch)
+
+
+def _add(tar: tarfile.TarFile, info: tarfile.TarInfo, file: Path | None, epoch: int) -> None:
+    info.uid = info.gid = 0
+    info.uname = info.gname = ""
+    info.mtime = epoch
+    info.mode = 0o755 if info.isdir() or info.mode & 0o100 else 0o644
+    if file is None:
+        tar.addfile(info)
+    else:
+        with file.open("rb") as content:
+            tar.addfile(info, content)
+
+
+def _normalise(sdist: Path, epoch: int) -> None:
+    """Pack a source distribution anew, without what depends on time and place."""
+    with tempfile.TemporaryDirectory() as scratch:
+        with tarfile.open(fileobj=io.BytesIO(sdist.read_bytes())) as tar:
+            tar.extractall(scratch, filter="data")
+        (folder,) = Path(scratch).iterdir()
+        pack(folder, sdist, epoch)
+
+
+def _copy(root: Path, tree: Path, epoch: int) -> None:
+    for file in _sources(root):
+        copy = tree / file
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(root / file, copy)
+        copy.chmod(0o755 if (root / file).stat().st_mode & 0o100 else 0o644)
+        os.utime(copy, (epoch, epoch))
+
+
+def _sources(root: Path) -> Iterator[Path]:
+    """The files that belong to the project, relative to ``root``."""
+    if (root / ".git").exists():
+        listed = _git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+        names = (Path(name) for name in listed.split("\0") if name)
+        yield from (name for name in names if (root / name).is_file())
+        return
+    for file in root.rglob("*"):
+        parts = file.relative_to(root).parts
+        is_left = any(part in LEFT_OUT or part.endswith((".egg-info", "_cache")) for part in parts)
+        if file.is_file() and not is_left:
+            yield file.relative_to(root)
+
+
+def _git(root: Path, *words: str) -> str:
+    """What git prints; "" where there is no git, or no repository."""
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(root), *words], capture_output=True, text=True, check=False
+        )
+    except OSError:
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def _moved(file: Path, folder: Path) -> Path:
+    return Path(shutil.move(file, folder / file.name))
+
+
+def main() -> int:
+    """Build into a folder and print the paths."""
+    target = Path(sys.argv[1]) if sys.argv[1:] else ROOT / "dist"
+    try:
+        for file in build(ROOT, target, source_epoch(ROOT)):
+            print(file)
+    except BuildFailed as error:
+        print(f"The build failed. setuptools said:\n{error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
