@@ -1,17 +1,30 @@
 """What a person can set: the tables of ``config.toml``.
 
-A docstring under a setting is its documentation. Reading and writing the file: ``settings_file``.
+A docstring under a setting is its documentation: in the file that ``gemma-local config init``
+writes, in ``docs/settings.md`` and in the JSON schema. A setting that is also an option of the
+command line has its name. Reading and changing the file: ``settings_file``.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    WithJsonSchema,
+)
 
 from gemma_local.app.agent.consent import Mode
+from gemma_local.engine.messages import DRAFT_MAX
 
 Word = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
+Auto: TypeAlias = Literal["auto"]
+
+AUTO: Final = "auto"
 
 
 def _several(value: Any) -> Any:
@@ -22,13 +35,94 @@ def _several(value: Any) -> Any:
     return [value] if value.strip() == "," else [key.strip() for key in value.split(",")]
 
 
-Keys = Annotated[list[Word], BeforeValidator(_several), Field(min_length=1)]
+Keys = Annotated[
+    list[Word],
+    BeforeValidator(_several),
+    Field(min_length=1),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string", "minLength": 1},
+                {"type": "array", "items": {"type": "string", "minLength": 1}, "minItems": 1},
+            ]
+        }
+    ),
+]
 
 
 class _Table(BaseModel):
     model_config = ConfigDict(
         frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True
     )
+
+
+class ModelSettings(_Table):
+    """``[model]``: which model is loaded, and how."""
+
+    model: Word = AUTO
+    """A GGUF file or a size, such as "E4B"; "auto" takes the best one that is here."""
+    drafter: Word = AUTO
+    """The MTP drafter: "auto" takes the one that fits, "none" goes without, else a file."""
+    ctx: Auto | Annotated[int, Field(ge=16, le=1 << 20)] = AUTO
+    """The context's length in tokens; "auto" is what fits, mostly 32,768."""
+    threads: Auto | Annotated[int, Field(ge=1, le=1024)] = AUTO
+    """Threads to compute with; "auto" is one for each core that computes."""
+    gpu_layers: Auto | Annotated[int, Field(ge=0, le=1024)] = AUTO
+    """Layers on the GPU; "auto" is all that fit, if that is faster."""
+    kv_type: Literal["auto", "f16", "bf16", "q8_0"] = AUTO
+    """Numbers of the KV cache; "q8_0" takes half the memory of the others."""
+
+
+class AnswerSettings(_Table):
+    """``[answer]``: what the model is told, and where its answer ends."""
+
+    system: str = ""
+    """Instructions to the model, before each new conversation."""
+    think: Literal["off", "on"] | Annotated[int, Field(ge=1, le=1 << 20)] = "off"
+    """Whether the model thinks first: "off", "on", or the most tokens that it may think."""
+    max_tokens: Auto | Annotated[int, Field(ge=1, le=1 << 20)] = AUTO
+    """The most tokens of an answer; "auto" lets it end by itself."""
+    stop: list[Annotated[str, Field(min_length=1)]] = Field(default_factory=list)
+    """Texts before which an answer stops."""
+
+
+class ConversationSettings(_Table):
+    """``[conversations]``: what is kept of them."""
+
+    save: bool = True
+    """Whether conversations are saved on this machine."""
+
+
+class DraftingSettings(_Table):
+    """``[drafting]``: how much is guessed ahead."""
+
+    draft: Literal["auto", "off"] | Annotated[int, Field(ge=0, le=DRAFT_MAX)] = AUTO
+    """How many tokens to draft; "auto" is as many as pay, "off" is none."""
+    exact: Literal["auto", "on", "off"] = AUTO
+    """Passes of one shape, so that drafting changes no bit: "auto" where that costs no speed."""
+    lenience: Annotated[float, Field(ge=0, le=1)] = 0.0
+    """Above 0, near misses of the drafter are accepted: faster, but no longer exact."""
+
+
+class SamplingSettings(_Table):
+    """``[sampling]``: how tokens are chosen. "auto" is what the model's makers recommend."""
+
+    temperature: Auto | Annotated[float, Field(ge=0, le=10)] = AUTO
+    """0 is always the likeliest token."""
+    top_k: Auto | Annotated[int, Field(ge=0, le=1 << 20)] = AUTO
+    """Only this many of the likeliest tokens; 0 is all."""
+    top_p: Auto | Annotated[float, Field(gt=0, le=1)] = AUTO
+    """Only the likeliest tokens that share this much of the probability; 1 is all."""
+    min_p: Auto | Annotated[float, Field(ge=0, le=1)] = AUTO
+    """Only tokens that are this likely beside the likeliest."""
+    seed: Auto | Annotated[int, Field(ge=0, le=(1 << 63) - 1)] = AUTO
+    """The same seed, the same text; "auto" is another one for each answer."""
+    repeat_penalty: Annotated[float, Field(gt=0, le=10)] = 1.0
+    """Above 1, tokens that were there already become less likely."""
+    frequency_penalty: Annotated[float, Field(ge=-2, le=2)] = 0.0
+    """The same, by how often they were there; 0 is off."""
+    presence_penalty: Annotated[float, Field(ge=-2, le=2)] = 0.0
+    """The same, once for each; 0 is off."""
 
 
 class ScreenSettings(_Table):
@@ -81,14 +175,21 @@ class AgentSettings(_Table):
     as "!run: make deploy *"."""
     network: bool = False
     """Whether commands may use the network where they run in a sandbox."""
+    max_calls: Annotated[int, Field(ge=1, le=100_000)] = 40
+    """Calls of tools in one turn, after which you are asked whether it is to go on."""
 
 
 class Settings(_Table):
     """All of ``config.toml``. What it leaves out has the value given here."""
 
+    model: ModelSettings = ModelSettings()
+    answer: AnswerSettings = AnswerSettings()
+    conversations: ConversationSettings = ConversationSettings()
+    drafting: DraftingSettings = DraftingSettings()
+    sampling: SamplingSettings = SamplingSettings()
+    agent: AgentSettings = AgentSettings()
     screen: ScreenSettings = ScreenSettings()
     notify: NotifySettings = NotifySettings()
     composer: ComposerSettings = ComposerSettings()
-    agent: AgentSettings = AgentSettings()
     keys: dict[str, Keys] = Field(default_factory=dict)
     """``[keys]``: other keys for what the help screen lists, such as find = "ctrl+x" or a list."""

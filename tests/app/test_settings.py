@@ -133,7 +133,7 @@ def test_what_is_wrong_is_said_with_its_place(path: Path, text: str, sentence: s
 
 def test_a_wrong_variable_is_said(path: Path) -> None:
     assert refusal(path, "", {"GEMMA_LOCAL_SCREEN__COLUMNS": "wide"}) == (
-        "the environment: columns must be a whole number from 40 to 400, not 'wide'"
+        "GEMMA_LOCAL_SCREEN__COLUMNS: columns must be a whole number from 40 to 400, not 'wide'"
     )
     assert "did you mean theme?" in refusal(path, "", {"GEMMA_LOCAL_SCREEN__THEM": "x"})
 
@@ -243,7 +243,9 @@ anything = st.dictionaries(
     max_size=3,
 )
 quick = settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 
 

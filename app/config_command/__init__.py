@@ -1,0 +1,1 @@
+"""``gemma-local config``: write, show and describe the settings."""
