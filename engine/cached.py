@@ -27,6 +27,34 @@ class Checkpoint:
         return self.state.size
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Wanted:
+    """A prompt whose beginning may be cached.
+
+    ``exact``: only what was computed in exact mode is of use. Where there are several sequences
+    that goes for whole slices of ``grid`` tokens only: each row is then computed together with the
+    same others, whoever computed them. ``longest``: tokens that the request may have in the cache
+    at most.
+    """
+
+    tokens: array[int]
+    session: str = ""
+    exact: bool = False
+    grid: int = 1
+    longest: int = 0
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def on_grid(self, length: int) -> int:
+        """Tokens of the whole slices in ``length``."""
+        return length - length % self.grid
+
+    def is_on_grid(self, length: int) -> bool:
+        """Whether slices end there."""
+        return length % self.grid == 0
+
+
 @dataclass(frozen=True, slots=True)
 class Cut:
     """The first ``length`` tokens can be used, after going back to a checkpoint if one is named."""
@@ -67,12 +95,12 @@ class Cached:
         self.exact = min(self.exact, length)
         self.checkpoints = [c for c in self.checkpoints if c.position <= length]
 
-    def cut(self, prompt: array[int], can_cut: Callable[[int], bool], *, exact: bool) -> Cut:
-        """How ``prompt`` can use this; ``can_cut`` says whether the window before a length is
+    def cut(self, wanted: Wanted, can_cut: Callable[[int], bool]) -> Cut:
+        """How much of a prompt this serves; ``can_cut`` says whether the window before a length is
         still there."""
         positions = [checkpoint.position for checkpoint in self.checkpoints]
-        limit = self.exact if exact else len(self.tokens)
-        return best_cut(self.tokens, limit, positions, prompt, can_cut)
+        limit = self.exact if wanted.exact else len(self.tokens)
+        return best_cut(self.tokens, limit, positions, wanted, can_cut)
 
     def thin(self) -> int:
         """Drop the checkpoint that will be missed least; returns its bytes.
@@ -96,21 +124,21 @@ def best_cut(
     tokens: array[int],
     limit: int,
     checkpoints: Sequence[int],
-    prompt: array[int],
+    wanted: Wanted,
     can_cut: Callable[[int], bool],
 ) -> Cut:
-    """How ``prompt`` can use the first ``limit`` of cached ``tokens``.
+    """How a prompt can use the first ``limit`` of cached ``tokens``.
 
     The prompt's last token is always computed again, for its logits and activations. A checkpoint
     still serves for one token less than its own position, because a window reaches back one token
     less than its size from the token that looks.
     """
-    shared = min(common_prefix(tokens, prompt), limit)
-    length = min(shared, len(prompt) - 1)
+    shared = min(common_prefix(tokens, wanted.tokens), limit)
+    length = wanted.on_grid(min(shared, len(wanted) - 1))
     if length == 0 or can_cut(length):
         return Cut(length)
     usable = (p for p in checkpoints if p <= min(length + 1, shared))
-    position = max(usable, default=0)
+    position = max((p for p in usable if wanted.is_on_grid(min(p, length))), default=0)
     return Cut(min(position, length), position) if position else Cut(0)
 
 

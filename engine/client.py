@@ -70,9 +70,12 @@ class Engine:
         self.ready: Ready | None = None
         self._load: Load | None = None
         self._process: subprocess.Popen[bytes] | None = None
+        self._failed: subprocess.Popen[bytes] | None = None
+        """The last process that failed somebody; it may take a moment to end."""
         self._open: dict[str | None, queue.SimpleQueue[Event]] = {}
         self._lock = threading.Lock()
         self._writing = threading.Lock()
+        self._restarting = threading.Lock()
 
     # ------------------------------------------------------------------------------ lifetime
 
@@ -101,10 +104,15 @@ class Engine:
             raise
 
     def restart(self, on_loading: Callable[[Loading], None] | None = None) -> Ready:
-        """A new process with the pair that was loaded last."""
-        if self._load is None:
-            raise EngineFailed("no model was loaded yet")
-        return self.start(self._load, on_loading)
+        """A new process with the pair that was loaded last; where one runs by now, because another
+        thread was quicker, that one."""
+        with self._restarting:
+            is_other = self._process is not self._failed
+            if is_other and self.ready is not None and self.is_alive:
+                return self.ready
+            if self._load is None:
+                raise EngineFailed("no model was loaded yet")
+            return self.start(self._load, on_loading)
 
     def close(self, timeout: float = 3.0) -> None:
         """End the process: politely, then by force after ``timeout`` seconds."""
@@ -233,6 +241,7 @@ class Engine:
                 process.stdin.write(encode(command))
                 process.stdin.flush()
         except (OSError, ValueError):
+            self._failed = process
             raise EngineDied(self._obituary(process)) from None
 
     def _read(self, process: subprocess.Popen[bytes]) -> None:
@@ -266,6 +275,7 @@ class Engine:
         with self._lock:
             if self._process is not process:
                 return
+            self._failed = process
             if gone:
                 self._process = None
             for request, listener in self._open.items():

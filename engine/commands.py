@@ -13,6 +13,9 @@ from gemma_local.models.prompt import Prompt
 
 DRAFT_MAX: Final = 16
 """Longest draft that any part of the engine will ever make, in tokens."""
+LOOKUP_MAX: Final = 15
+"""Longest draft from the text itself: with the last token four blocks of rows
+(`engine.exactness`)."""
 MIB: Final = 1 << 20
 
 
@@ -43,15 +46,19 @@ class Sampling:
 class Load:
     """Which pair to load and how. ``context`` is tokens per sequence, 0 = the engine's choice.
 
-    ``draft_max`` bounds every later request's draft length (buffers are sized by it).
+    ``draft_max`` bounds every later request's draft length (buffers are sized by it), and
+    ``lookup_max`` drafts that are found in the text itself, where a request leaves the length to
+    the engine; 0: none are.
     ``threads`` 0 means: as many as this process may use. ``gpu_layers`` -1 offloads everything
     that this build of llama.cpp can offload. ``cache_bytes`` is memory for checkpoints and for
     conversations that had to make room for another, None for the engine's choice;
     ``state_bytes`` is the room that states on disk may take in ``state_folder``; without a folder
     nothing is written. ``kv_type`` is "f16", "bf16" or "q8_0". ``draft_start`` is the draft length
-    of requests that leave it open, None for the engine's choice. ``device`` is the number of the
+    that requests which leave it open begin with as long as nothing was learned here, None for the
+    engine's choice. ``device`` is the number of the
     only GPU to use, as llama.cpp counts those that it offloads to, None: all of them;
-    ``drafter_device`` is the drafter's.
+    ``drafter_device`` is the drafter's. What is learned about drafting here is kept in
+    ``pace_file``; without one it is not.
     """
 
     target: str
@@ -66,6 +73,8 @@ class Load:
     state_bytes: int = 2048 * MIB
     kv_type: str = "f16"
     draft_start: int | None = None
+    lookup_max: int = LOOKUP_MAX
+    pace_file: str | None = None
     device: int | None = None
     drafter_device: int | None = None
 
@@ -83,7 +92,9 @@ class Generate:
     ``session`` names the conversation, for its state on disk. A thought is closed, and the answer
     begins, when it has ``thought_tokens`` tokens (None: no limit of its own) or when what is left
     of ``max_tokens`` or the context is needed for the answer; ``opens_thought``: the prompt ends
-    inside one. ``grammar`` is GBNF with the root rule ``root`` that the output must follow.
+    inside one. ``grammar`` is GBNF with the root rule ``root`` that the output must follow. Of the
+    requests that wait, and of the prompts that are to be read, those with a higher ``priority``
+    come first.
     """
 
     id: str
@@ -99,6 +110,7 @@ class Generate:
     thought_tokens: int | None = None
     opens_thought: bool = False
     grammar: str = ""
+    priority: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,13 +120,15 @@ class Read:
 
     It runs when nothing else does, ends at once when a ``Generate`` arrives (what was read by
     then counts), and is answered with ``Prefill`` and ``Done``, whose reason is "read" or
-    "cancelled".
+    "cancelled". ``exact`` and ``draft`` are those of the request that it is read for: they decide
+    on the mode.
     """
 
     id: str
     prompt: Prompt
     session: str = ""
     exact: bool | None = None
+    draft: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,12 @@ from contextlib import contextmanager
 import numpy as np
 
 from gemma_local.engine.drafters import Drafter
+from gemma_local.engine.drafters.lookup import Lookup
+from gemma_local.engine.messages import DRAFT_MAX
+from gemma_local.engine.pace.pace import Pace
+from gemma_local.engine.pace.step import Step
+from gemma_local.engine.pace.tracker import Seat
+from gemma_local.engine.passes import Pass, passes_over
 from gemma_local.engine.runtime.context import Aborted, Context, DecodeFailed, Floats
 from gemma_local.engine.sampler import NotANumber
 from gemma_local.engine.sequence import Sequence
@@ -32,9 +38,11 @@ class Decoder:
         *,
         wants_activations: bool,
         governor: ThreadGovernor,
+        pace: Pace,
     ) -> None:
         self.target = target
         self.drafter = drafter
+        self.pace = pace
         self.observer: RowObserver | None = None
         self._wants_activations = wants_activations
         self._governor = governor
@@ -42,19 +50,21 @@ class Decoder:
 
     # ---------------------------------------------------------------------------------- prefill
 
-    def prefill(self, sequence: Sequence) -> None:
+    def prefill(self, sequence: Sequence, *, in_company: bool = False) -> None:
         """Read the next slice of the prompt; with the last slice comes the first token.
 
-        Slices end at multiples of the ubatch size, where other prompts part from this one, and at
-        the ring's end where there is a rule about it, wherever they begin: after the same requests
-        the same prompt is cut the same way, so its cache is the same to the last bit. Raises
-        Aborted, DecodeFailed; what was read before stays.
+        ``in_company``: others wait meanwhile for their next token. Slices end at multiples of what
+        the limits say, where other prompts part from this one, and at the ring's end where there is
+        a rule about it, wherever they begin: after the same requests the same prompt is cut the
+        same way, so its cache is the same to the last bit. Raises Aborted, DecodeFailed; what was
+        read before stays.
         """
-        ubatch = self.target.options.ubatch
-        start = sequence.pos
+        limits, start = sequence.limits, sequence.pos
+        grid = limits.short_slice if in_company else limits.slice
+        grid = grid or self.target.options.ubatch
         end = min(
             len(sequence.tokens),
-            (start // ubatch + 1) * ubatch,
+            (start // grid + 1) * grid,
             start + self._cells_left(sequence),
             *(parting for parting in sequence.partings if parting > start),
         )
@@ -89,13 +99,23 @@ class Decoder:
         was interrupted.
         """
         began, llama = time.perf_counter(), self.llama_seconds
-        drafts = self.drafter.propose(sequences, [self.draft_room(s) for s in sequences])
+        lengths = [len(sequence.tokens) for sequence in sequences]
+        course = self._plan(sequences)
+        drafts, making = self._draft(sequences, course)
         drafting = time.perf_counter() - began
-        for group, group_drafts in self._groups(sequences, drafts):
-            verifying = self._verify(group, group_drafts)
-            self._accept(group, group_drafts)
-            for sequence in group:
-                sequence.meter.verify_seconds += verifying
+        found = {s.slot: len(course.begun(i)) for i, s in enumerate(sequences)}
+        cells = [self._cells_left(sequence) for sequence in sequences]
+        most = self.target.options.rows
+        passes: list[tuple[int, float]] = []
+        for one in passes_over(sequences, drafts, cells, most, course.pass_seconds):
+            verified = time.perf_counter()
+            self._verify(one)
+            self._accept(one, found)
+            # Single rows of exact mode are computed with one thread.
+            if one.rows > 1 or not one.is_exact:
+                passes.append((one.rows * len(one.sequences), time.perf_counter() - verified))
+        emitted = [s.tokens[length:] for s, length in zip(sequences, lengths, strict=True)]
+        self.pace.learn(course, emitted, passes, making)
         now, llama = time.perf_counter(), self.llama_seconds - llama
         for sequence in sequences:
             sequence.meter.draft_seconds += drafting
@@ -104,9 +124,55 @@ class Decoder:
             sequence.meter.decode_seconds += now - sequence.clock
             sequence.clock = now
 
+    def _plan(self, sequences: list[Sequence]) -> Step:
+        """How the sequences draft in this step."""
+        context = max(sequence.pos for sequence in sequences)
+        seats = [self._seat(sequence) for sequence in sequences]
+        return self.pace.plan(seats, self._governor.threads, context)
+
+    def _draft(self, sequences: list[Sequence], course: Step) -> tuple[list[list[int]], float]:
+        """The drafts to verify, and the seconds that the drafter took."""
+        began = time.perf_counter()
+        made = self.drafter.propose(sequences, course.lengths, course)
+        making = time.perf_counter() - began
+        for sequence, length in zip(sequences, course.lengths, strict=True):
+            if length:
+                sequence.meter.mtp.seconds += making
+        return course.settle(made), making
+
+    def _seat(self, sequence: Sequence) -> Seat:
+        """What pace has to know of a sequence before a step."""
+        if sequence.tracker is None:
+            sequence.tracker = self.pace.track()
+        limits, room = sequence.limits, self.draft_room(sequence)
+        seat = Seat(sequence.tracker, room, sequence.draft, limits.block, limits.shares)
+        seat.slot = sequence.slot
+        if sequence.draft is None and self.pace.bounds.lookup_max:
+            self._look_up(sequence, seat)
+        return seat
+
+    def _look_up(self, sequence: Sequence, seat: Seat) -> None:
+        """Find out how the text went on where its end occurred before."""
+        began = time.perf_counter()
+        lookup = sequence.lookup
+        if lookup is None:
+            lookup = sequence.lookup = Lookup(sequence.tokens)
+        else:
+            lookup.extend(sequence.tokens[sequence.looked_up :])
+        sequence.looked_up = len(sequence.tokens)
+        match = lookup.match()
+        if match is not None:
+            longest = max(1, min(self.pace.bounds.lookup_max, seat.room))
+            tokens = lookup.continuation(match, longest)
+            end = next((n for n, token in enumerate(tokens, 1) if self._ends_turn(token)), None)
+            seat.match, seat.continuation = match.length, tokens[:end]
+        sequence.meter.lookup.seconds += time.perf_counter() - began
+
     def draft_room(self, sequence: Sequence) -> int:
         """The longest draft that is of use and in bounds for a sequence now."""
-        room = min(sequence.draft, sequence.limits.rows - 1)
+        room = min(DRAFT_MAX, sequence.limits.rows - 1)
+        if sequence.draft is not None:
+            room = min(room, sequence.draft)
         if sequence.tokens_left is not None:
             # A pass emits one more token than it accepts.
             room = min(room, sequence.tokens_left - 1)
@@ -125,55 +191,27 @@ class Decoder:
         """Time spent inside llama.cpp so far."""
         return self.target.llama_seconds + self.drafter.llama_seconds
 
-    def _groups(
-        self, sequences: list[Sequence], drafts: list[list[int]]
-    ) -> Iterator[tuple[list[Sequence], list[list[int]]]]:
-        """Split sequences so that one pass verifies at most as many rows as their limits say.
-
-        Where passes are filled up each sequence has one of its own: llama.cpp cuts a batch of
-        unequal sequences into parts, and the last part could be too small.
-        """
-        group: list[Sequence] = []
-        group_drafts: list[list[int]] = []
-        rows = 0
-        for sequence, draft in zip(sequences, drafts, strict=True):
-            is_full = rows + len(draft) + 1 > sequence.limits.rows or sequence.limits.are_exact
-            if group and (is_full or group[-1].limits.are_exact):
-                yield group, group_drafts
-                group, group_drafts, rows = [], [], 0
-            group.append(sequence)
-            group_drafts.append(draft)
-            rows += len(draft) + 1
-        yield group, group_drafts
-
-    def _verify(self, sequences: list[Sequence], drafts: list[list[int]]) -> float:
-        """One pass of the target over the last token and the draft of each; returns seconds."""
-        tokens: list[int] = []
-        positions: list[int] = []
-        slots: list[int] = []
-        for sequence, draft in zip(sequences, drafts, strict=True):
-            n = len(draft) + 1
-            tokens += (sequence.last, *draft)
-            positions += range(sequence.pos, sequence.pos + n)
-            slots += [sequence.slot] * n
-        missing = sequences[0].limits.filled(len(tokens)) - len(tokens)
-        if missing and len(tokens) + missing <= self._cells_left(sequences[0]):
-            tokens += tokens[-1:] * missing
-            positions += range(positions[-1] + 1, positions[-1] + 1 + missing)
-            slots += slots[-1:] * missing
+    def _verify(self, one: Pass) -> None:
+        """One pass of the target over the last token and the draft of each."""
+        batch = one.batch()
+        rows = len(batch[0])
         began = time.perf_counter()
-        single = self._one_thread_for_one_row(sequences[0], len(tokens))
-        with self._undo_when_aborted(sequences), single:
-            self.target.decode(tokens, positions, slots, [1] * len(tokens))
+        single = self._one_thread_for_one_row(one.sequences[0], rows)
+        with self._undo_when_aborted(one.sequences), single:
+            self.target.decode(*batch)
         now = time.perf_counter()
-        self._governor.observe(len(tokens), now - began, now)
-        return now - began
+        self._governor.observe(rows, now - began, now)
+        for sequence in one.sequences:
+            sequence.meter.verify_seconds += now - began
 
-    def _accept(self, sequences: list[Sequence], drafts: list[list[int]]) -> None:
-        """Keep of each draft what the target chooses itself, and the target's next token."""
+    def _accept(self, one: Pass, found: dict[int, int]) -> None:
+        """Keep of each draft what the target chooses itself, and the target's next token.
+
+        ``found``: by slot, how many tokens at the beginning of its draft are from the text.
+        """
         logits = self.target.logits
-        first = 0
-        for sequence, draft in zip(sequences, drafts, strict=True):
+        members = zip(one.sequences, one.drafts, one.first_logits, strict=True)
+        for place, (sequence, draft, first) in enumerate(members):
             emitted = sequence.emitted
             accepted = 0
             for proposed in draft:
@@ -184,10 +222,10 @@ class Decoder:
                     break
             else:
                 self._choose(sequence, logits[first + accepted])
-            sequence.meter.count_pass(len(draft), accepted, sequence.emitted - emitted)
-            self._keep_activations(sequence, first + accepted)
-            self._roll_back(sequence, accepted, len(draft))
-            first += len(draft) + 1
+            emitted = sequence.emitted - emitted
+            sequence.meter.count_pass(len(draft), accepted, emitted, found[sequence.slot])
+            self._keep_activations(sequence, place * one.rows + accepted)
+            self._roll_back(sequence, accepted, one.rows)
 
     def _choose(self, sequence: Sequence, row: Floats, proposed: int | None = None) -> bool:
         """Emit the target's token for a row; True if it is the ``proposed`` one."""
@@ -209,9 +247,9 @@ class Decoder:
         sequence.emit(token, ends_turn=self._ends_turn(token), drafted=agrees)
         return agrees
 
-    def _roll_back(self, sequence: Sequence, accepted: int, drafted: int) -> None:
+    def _roll_back(self, sequence: Sequence, accepted: int, rows: int) -> None:
         """Forget rows of rejected tokens, of a token that ended the turn, and filling."""
-        computed = sequence.pos + sequence.limits.filled(drafted + 1)
+        computed = sequence.pos + rows
         sequence.pos = min(sequence.pos + accepted + 1, len(sequence.tokens))
         if sequence.pos < computed:
             self.target.truncate(sequence.slot, sequence.pos)

@@ -82,11 +82,14 @@ class Host:
     def _is_urgent(self, command: object) -> bool:
         """Whether a command must not wait for the pass that is under way.
 
-        A request waits for a slice of a prompt that is read for later: most often it needs it.
+        A request waits for a slice of a prompt that is read for later: most often it needs it. The
+        end of one request waits for a pass that others have their share in.
         """
         if isinstance(command, Generate):
             return self._scheduler is not None and self._scheduler.reads_long_slices
-        return isinstance(command, Cancel | Shutdown)
+        if isinstance(command, Cancel):
+            return self._scheduler is None or not self._scheduler.runs_beside(command.id)
+        return isinstance(command, Shutdown)
 
     @property
     def _is_idle(self) -> bool:

@@ -3,8 +3,46 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final
 
-from gemma_local.engine.messages import DRAFT_MAX, Tally
+from gemma_local.engine.messages import DRAFT_MAX, PaceTally, SourceTally, Tally
+
+MTP: Final = "mtp"
+LOOKUP: Final = "lookup"
+"""The names of sources in tallies."""
+
+
+@dataclass(slots=True)
+class SourceMeter:
+    """What the drafts of one source came to; positions are those in the whole draft."""
+
+    drafts: int = 0
+    seconds: float = 0.0
+    drafted: list[int] = field(default_factory=lambda: [0] * DRAFT_MAX)
+    accepted: list[int] = field(default_factory=lambda: [0] * DRAFT_MAX)
+
+    def count(self, first: int, end: int, accepted: int) -> None:
+        """A verified draft had the source's tokens from ``first`` to ``end``, and ``accepted`` of
+        all its tokens were kept."""
+        if first >= end:
+            return
+        self.drafts += 1
+        for position in range(first, end):
+            self.drafted[position] += 1
+        for position in range(first, min(accepted, end)):
+            self.accepted[position] += 1
+
+    def tally(self, name: str) -> SourceTally:
+        places = _places(self.drafted)
+        return SourceTally(
+            name=name,
+            drafts=self.drafts,
+            drafted=sum(self.drafted),
+            accepted=sum(self.accepted),
+            drafted_by_position=tuple(self.drafted[:places]),
+            accepted_by_position=tuple(self.accepted[:places]),
+            seconds=self.seconds,
+        )
 
 
 @dataclass(slots=True)
@@ -21,20 +59,22 @@ class Meter:
     llama_seconds: float = 0.0
     passes: int = 0
     decoded_tokens: int = 0
-    drafted: list[int] = field(default_factory=lambda: [0] * DRAFT_MAX)
-    accepted: list[int] = field(default_factory=lambda: [0] * DRAFT_MAX)
+    mtp: SourceMeter = field(default_factory=SourceMeter)
+    lookup: SourceMeter = field(default_factory=SourceMeter)
 
-    def count_pass(self, drafted: int, accepted: int, emitted: int) -> None:
-        """One pass of the target: ``drafted`` tokens checked, ``accepted`` of them kept."""
+    def count_pass(self, drafted: int, accepted: int, emitted: int, found: int = 0) -> None:
+        """One pass of the target: ``drafted`` tokens checked, ``accepted`` of them kept. The first
+        ``found`` of the draft came from the text."""
         self.passes += 1
         self.decoded_tokens += emitted
-        for position in range(drafted):
-            self.drafted[position] += 1
-        for position in range(accepted):
-            self.accepted[position] += 1
+        self.lookup.count(0, min(found, drafted), accepted)
+        self.mtp.count(found, drafted, accepted)
 
-    def tally(self, emitted_tokens: int) -> Tally:
-        positions = next((n for n in range(DRAFT_MAX, 0, -1) if self.drafted[n - 1]), 0)
+    def tally(self, emitted_tokens: int, pace: PaceTally | None = None) -> Tally:
+        drafted = [a + b for a, b in zip(self.mtp.drafted, self.lookup.drafted, strict=True)]
+        accepted = [a + b for a, b in zip(self.mtp.accepted, self.lookup.accepted, strict=True)]
+        places = _places(drafted)
+        named = ((MTP, self.mtp), (LOOKUP, self.lookup))
         return Tally(
             prompt_tokens=self.prompt_tokens,
             reused_tokens=self.reused_tokens,
@@ -47,8 +87,15 @@ class Meter:
             llama_seconds=self.llama_seconds,
             passes=self.passes,
             decoded_tokens=self.decoded_tokens,
-            drafted=sum(self.drafted),
-            accepted=sum(self.accepted),
-            drafted_by_position=tuple(self.drafted[:positions]),
-            accepted_by_position=tuple(self.accepted[:positions]),
+            drafted=sum(drafted),
+            accepted=sum(accepted),
+            drafted_by_position=tuple(drafted[:places]),
+            accepted_by_position=tuple(accepted[:places]),
+            sources=tuple(s.tally(name) for name, s in named if s.drafts or s.seconds > 0.0),
+            pace=pace,
         )
+
+
+def _places(counts: list[int]) -> int:
+    """How many positions were ever drafted."""
+    return next((n for n in range(DRAFT_MAX, 0, -1) if counts[n - 1]), 0)

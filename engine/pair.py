@@ -12,10 +12,20 @@ from typing import Final
 from gemma_local.engine.decoder import Decoder
 from gemma_local.engine.drafters import Drafter, NoDrafter
 from gemma_local.engine.drafters.mtp import MtpDrafter
-from gemma_local.engine.exactness import SHORTEST_FREE_DRAFT, exact_limits, free_limits
+from gemma_local.engine.exactness import (
+    BLOCK,
+    FREE_BLOCK,
+    MOST_EXACT_ROWS,
+    SHORTEST_FREE_DRAFT,
+    exact_limits,
+    free_limits,
+)
 from gemma_local.engine.memory import cache_bytes
 from gemma_local.engine.messages import DRAFT_MAX, Event, Load, Loading, Ready
-from gemma_local.engine.plan.slices import slice_tokens
+from gemma_local.engine.pace.knowledge import Knowledge
+from gemma_local.engine.pace.pace import Pace
+from gemma_local.engine.plan.settings import lookup_max
+from gemma_local.engine.plan.slices import batch_tokens, short_slice_tokens, slice_tokens
 from gemma_local.engine.prompt_cache import PromptCache
 from gemma_local.engine.runtime import library
 from gemma_local.engine.runtime.context import KV_TYPES, AbortFlag, Context, ContextOptions
@@ -30,8 +40,9 @@ from gemma_local.models.target import TargetFacts, inspect_target
 
 DEFAULT_CONTEXT: Final = 8192
 DEFAULT_DRAFT: Final = 3
-"""Draft length where nobody chose one: llama.cpp's default, the best one on the two-core machine
-that this was measured on, and with the last token one block of rows (see `exactness`)."""
+"""Draft length to begin with where nobody chose one and nothing was learned: llama.cpp's default,
+the best one on the two-core machine that this was measured on, and with the last token one block of
+rows (see `exactness`)."""
 
 Send = Callable[[Event], None]
 
@@ -47,12 +58,25 @@ class Pair:
         self.abort = abort
         self._plan = plan
         self._held = held
+        # Once for all: a prompt that was read in one mode is of no use in the other.
+        self._blocks_are_free = decoder.pace.has_free_rows(BLOCK, plan.options.threads, FREE_BLOCK)
 
-    def choose(self, draft: int | None, exact: bool | None) -> tuple[int, Limits]:
-        """The draft length and the bounds of a request that may leave both open."""
-        draft = min(self._plan.draft_start if draft is None else draft, self.ready.draft_max)
+    def choose(self, draft: int | None, exact: bool | None) -> tuple[int | None, Limits]:
+        """The draft length and the bounds of a request that may leave both open.
+
+        A length that is left open stays so: pace decides on it pass by pass. It may decide to
+        draft nothing, and a block for a single token takes twice the time on small CPUs; so such a
+        request is exact without being told to only where earlier runs found that a block takes no
+        longer than a row.
+        """
+        if draft is not None:
+            draft = min(draft, self.ready.draft_max)
         if exact is None:
-            exact = draft >= SHORTEST_FREE_DRAFT
+            is_free = self._blocks_are_free if draft is None else draft >= SHORTEST_FREE_DRAFT
+            # Beside other sequences every row of a block costs time.
+            exact = is_free and self.ready.sequences == 1
+        if draft is None and not self._plan.can_go_back:
+            draft = 0
         return draft, self._plan.exact if exact else self._plan.free
 
     def prompt_cache(self) -> PromptCache:
@@ -76,6 +100,7 @@ class Pair:
 
     def close(self) -> None:
         """Free everything, the drafter's context before the target's that it points into."""
+        self.decoder.pace.keep()
         self._held.close()
 
     @classmethod
@@ -95,7 +120,7 @@ class Pair:
         abort = AbortFlag()
         with ExitStack() as held:
             decoder = _open(plan, target, drafter, abort, send, held)
-            _warm_up(decoder)
+            plan = replace(plan, can_go_back=_warm_up(decoder))
             held = held.pop_all()
         send(Loading("context", 1.0))
         ready = Ready(
@@ -136,11 +161,16 @@ class Plan:
     cache_bytes: int
     state_folder: Path | None
     state_bytes: int
+    lookup_max: int
+    knowledge: Knowledge | None
+    can_go_back: bool = True
 
 
 def _plan(load: Load, facts: TargetFacts, *, has_drafter: bool) -> Plan:
     if not 0 <= load.draft_max <= DRAFT_MAX:
         raise GemmaLocalError(f"the draft length must be between 0 and {DRAFT_MAX}")
+    if not 0 <= load.lookup_max <= DRAFT_MAX:
+        raise GemmaLocalError(f"the length of found drafts must be between 0 and {DRAFT_MAX}")
     if load.sequences < 1:
         raise GemmaLocalError("at least one sequence is needed")
     if load.kv_type not in KV_TYPES:
@@ -157,21 +187,31 @@ def _plan(load: Load, facts: TargetFacts, *, has_drafter: bool) -> Plan:
     if context < 16:
         raise GemmaLocalError("a context of fewer than 16 tokens is of no use; choose a larger one")
     on_gpu = library.can_offload() and load.gpu_layers != 0
-    ubatch = slice_tokens(facts.active_parameters, threads, on_gpu=on_gpu)
     longest = load.draft_max if has_drafter else 0
-    free = free_limits(rows=load.sequences * (longest + 1), ubatch=ubatch)
+    looked_up = lookup_max(load.lookup_max, longest, load.sequences)
+    rows = max(longest, looked_up) + 1
+    read_at_once = slice_tokens(facts.active_parameters, threads, on_gpu=on_gpu)
+    ubatch = batch_tokens(read_at_once, load.sequences, max(rows, MOST_EXACT_ROWS))
+    short = short_slice_tokens(facts.active_parameters, threads, on_gpu=on_gpu)
+    free = free_limits(
+        rows=load.sequences * rows,
+        ubatch=ubatch,
+        slice_tokens=read_at_once,
+        short_slice=min(short, read_at_once),
+    )
     exact = exact_limits(
-        draft_max=longest,
+        draft_max=rows - 1,
         window=facts.sliding_window,
         context=context,
         ubatch=ubatch,
         matrix_types=facts.matrix_types,
+        short_slice=min(short, read_at_once) if load.sequences > 1 else 0,
     )
     options = ContextOptions(
         context=context,
         sequences=load.sequences,
         ubatch=ubatch,
-        rows=max(free.rows, exact.rows),
+        rows=max(free.rows, load.sequences * exact.rows),
         threads=threads,
         kv_type=load.kv_type,
     )
@@ -189,7 +229,19 @@ def _plan(load: Load, facts: TargetFacts, *, has_drafter: bool) -> Plan:
         cache_bytes=cache_bytes(facts) if load.cache_bytes is None else load.cache_bytes,
         state_folder=Path(load.state_folder) if load.state_folder else None,
         state_bytes=load.state_bytes,
+        lookup_max=looked_up,
+        knowledge=_knowledge(load, options),
     )
+
+
+def _knowledge(load: Load, options: ContextOptions) -> Knowledge | None:
+    """What earlier runs learned about drafting with this pair, loaded in this way."""
+    if load.pace_file is None:
+        return None
+    files = [file_identity(Path(path)) for path in (load.target, load.drafter) if path is not None]
+    way = (options.kv_type, options.threads, load.gpu_layers, load.device, load.drafter_device)
+    build = f"llama-cpp-python {library.REQUIRED} {library.system_info()}"
+    return Knowledge(Path(load.pace_file), f"{files} {way} {build}")
 
 
 def _open(
@@ -243,13 +295,26 @@ def _open(
         source,
         wants_activations=drafter is not None,
         governor=ThreadGovernor(plan.options.threads, apply_threads),
+        pace=Pace(
+            draft_max=plan.draft_max,
+            lookup_max=plan.lookup_max,
+            most_rows=plan.options.rows,
+            start=plan.draft_start,
+            knowledge=plan.knowledge,
+        ),
     )
 
 
-def _warm_up(decoder: Decoder) -> None:
-    """Decode one token: reads the weights into memory, so that the first answer is not the one
-    that waits for the disk, and fails now if it must fail."""
+def _warm_up(decoder: Decoder) -> bool:
+    """Decode one token, and another one; True if it can be forgotten again, as drafts must be.
+
+    That reads the weights into memory, so that the first answer is not the one that waits for the
+    disk, and fails now if it must fail.
+    """
     target = decoder.target
     token = max(target.model.vocabulary.bos, 0)
     target.decode([token], [0], [0], [1])
+    target.decode([token], [1], [0], [1])
+    can_go_back = target.truncate(0, 1)
     target.truncate(0, 0)
+    return can_go_back

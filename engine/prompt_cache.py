@@ -14,45 +14,20 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import replace
 from typing import Final
 
-from gemma_local.engine.cached import Cached, Checkpoint, Cut, best_cut, common_prefix
+from gemma_local.engine.beginnings import LEAST_PARKED, WORTHWHILE, Beginnings, Source
+from gemma_local.engine.cached import Cached, Checkpoint, Wanted, common_prefix
 from gemma_local.engine.copies import Copies, Parked
 from gemma_local.engine.messages import CacheUse
 from gemma_local.engine.runtime.context import Context
 from gemma_local.engine.saved_states import Part, SavedState, SavedStates, usage
 from gemma_local.engine.sequence import Sequence
-from gemma_local.engine.slot import Slot, as_bytes, reaches_back
+from gemma_local.engine.slot import Slot, as_bytes
 
-LEAST_PARKED: Final = 128
-"""Fewer tokens are read again rather than copied: they cost less than the memory is worth."""
-WORTHWHILE: Final = 64
-"""So many tokens must be saved more by fetching a copy than without."""
 LEAST_SPACING: Final = 1024
 """Tokens between the checkpoints of a long prompt, more where they would fill half the budget."""
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """Where the beginning of a prompt can come from, and how much of it."""
-
-    cut: Cut
-    place: Slot | Parked | SavedState
-
-    @property
-    def lost(self) -> int:
-        """Tokens that are there and of no use to the prompt."""
-        tokens = self.place.tokens if isinstance(self.place, SavedState) else self.place.cached
-        return len(tokens) - self.cut.length
-
-    def is_another(self, session: str) -> bool:
-        """Whether this is another conversation that begins like ``session``'s prompt, rather than
-        the same one gone on, edited or answered anew."""
-        place = self.place if isinstance(self.place, SavedState) else self.place.cached
-        is_foreign = place.session != session and self.lost >= LEAST_PARKED
-        return is_foreign or self.lost > self.cut.length
 
 
 class PromptCache:
@@ -69,55 +44,83 @@ class PromptCache:
         self._saved = saved
         self._slots = [Slot(context, i, ring) for i in range(context.options.sequences)]
         self._copies = Copies(budget, self._slots)
+        self._beginnings = Beginnings(context, self._copies, saved)
         self._uses = 0
 
     # ----------------------------------------------------------------------------------- requests
 
-    def begin(
-        self, tokens: list[int], session: str, free: Iterable[int], *, exact: bool, end: int
-    ) -> Slot:
-        """Choose one of the ``free`` slots for a prompt and make it hold as much as possible.
+    def begin(self, wanted: Wanted, busy: Iterable[int]) -> Slot:
+        """Choose a slot that is not ``busy`` for a prompt and make it hold as much as possible.
 
-        The slot's ``cached`` tokens are then a beginning of ``tokens``, at least one shorter.
-        ``end``: tokens that the request may have in the cache at most.
+        The slot's ``cached`` tokens are then a beginning of the prompt, at least one shorter.
         """
-        prompt = array("i", tokens)
-        slots = [self._slots[i] for i in free]
-        shared = max((common_prefix(held, prompt) for held in self._known_tokens()), default=0)
-        slot = self._fill(slots, prompt, session, exact=exact)
-        if exact:
+        free, running = self._divided(busy)
+        shared = max(
+            (common_prefix(held, wanted.tokens) for held in self._known_tokens()), default=0
+        )
+        slot = self._fill(free, running, wanted)
+        if wanted.exact:
             slot.straighten()
         self._touch(slot.cached)
-        slot.cached.session = session or slot.cached.session
-        self._checkpoint(slot, coming=end - len(slot.cached))
+        slot.cached.session = wanted.session or slot.cached.session
+        self._checkpoint(slot, coming=wanted.longest - len(slot.cached))
         # What begins alike twice, a system prompt, will do so again.
-        slot.parting = shared if shared >= len(slot.cached) + WORTHWHILE else 0
+        shared = wanted.on_grid(shared)
+        slot.partings = {shared} if shared >= len(slot.cached) + WORTHWHILE else set()
         return slot
 
-    def holds(self, tokens: list[int], *, exact: bool) -> bool:
-        """Whether a prompt that begins with ``tokens`` would find all of them in memory."""
-        prompt = array("i", tokens)
+    def follows(self, wanted: Wanted, sequence: Sequence, busy: Iterable[int]) -> bool:
+        """Whether a prompt had better wait until ``sequence`` has read what both begin with.
+
+        If so, that place is remembered, so that it can be copied from there.
+        """
+        if wanted.exact and not sequence.limits.are_exact:
+            return False
+        shared = common_prefix(array("i", sequence.tokens), wanted.tokens)
+        length = wanted.on_grid(min(shared, len(wanted) - 1))
+        if sequence.pos >= length:
+            return False
+        free, running = self._divided(busy)
+        others = [slot for slot in running if slot.number != sequence.slot]
+        best = self._beginnings.best(free, others, wanted)
+        if length < WORTHWHILE + (best.cut.length if best is not None else 0):
+            return False
+        parting = wanted.on_grid(shared)
+        self._slots[sequence.slot].partings.add(parting)
+        if parting not in sequence.partings:
+            sequence.partings += (parting,)
+        return True
+
+    def _divided(self, busy: Iterable[int]) -> tuple[list[Slot], list[Slot]]:
+        """The slots that are free and those where requests run."""
+        taken = set(busy)
+        free = [slot for slot in self._slots if slot.number not in taken]
+        return free, [slot for slot in self._slots if slot.number in taken]
+
+    def holds(self, wanted: Wanted) -> bool:
+        """Whether a prompt that begins with these tokens would find all of them in memory."""
+        wanted = replace(wanted, grid=1)
         sources = (
-            *self._live_sources(self._slots, prompt, exact=exact),
-            *self._parked_sources(prompt, exact=exact),
+            *self._beginnings.in_slots(self._slots, wanted),
+            *self._beginnings.parked(wanted),
         )
         lengths = {
-            common_prefix(held.tokens, prompt)
+            common_prefix(held.tokens, wanted.tokens)
             for held, source in zip(self._copies.held, sources, strict=True)
-            if source.cut.length == len(prompt) - 1
+            if source.cut.length == len(wanted) - 1
         }
-        return len(prompt) in lengths
+        return len(wanted) in lengths
 
-    def advance(self, sequence: Sequence, end: int) -> None:
+    def advance(self, sequence: Sequence) -> None:
         """A slice of a prompt was read: take a checkpoint where one may be of use."""
         slot = self._slots[sequence.slot]
         slot.note(sequence, sequence.pos)
         if sequence.is_finished:
             return
-        if sequence.pos == slot.parting:
+        if sequence.pos in slot.partings:
             self._checkpoint(slot)
         elif sequence.pos in sequence.partings:
-            self._checkpoint(slot, coming=end - sequence.pos)
+            self._checkpoint(slot, coming=sequence.longest - sequence.pos)
         elif sequence.to_prefill and sequence.pos < max(sequence.partings):
             self._checkpoint(slot, coming=0)
 
@@ -177,15 +180,16 @@ class PromptCache:
 
     # ------------------------------------------------------------------------------------ finding
 
-    def _fill(self, slots: list[Slot], prompt: array[int], session: str, *, exact: bool) -> Slot:
-        """Make one of ``slots`` hold a beginning of ``prompt``."""
-        source = self._best_source(slots, prompt, exact=exact)
-        is_another = source.is_another(session)
+    def _fill(self, free: list[Slot], busy: list[Slot], wanted: Wanted) -> Slot:
+        """Make one of the ``free`` slots hold a beginning of a prompt."""
+        source = self._beginnings.best(free, busy, wanted)
+        assert source is not None
+        is_another = source.is_another(wanted.session)
         if isinstance(source.place, Slot) and not is_another:
             source.place.cut(source.cut)
             return source.place
         # An empty one if there is, else the one that was not of use for longest.
-        slot = min(slots, key=lambda slot: (len(slot.cached) > 0, slot.cached.used))
+        slot = min(free, key=lambda slot: (len(slot.cached) > 0, slot.cached.used))
         if source.place is slot:
             # What is parked may be thinned, and the cut need a checkpoint that then is gone.
             cached = slot.cached.copy()
@@ -196,54 +200,16 @@ class PromptCache:
             self._park(slot)
             slot.clear()
         elif not self._fetch(source, slot, is_another=is_another):
-            if isinstance(source.place, Slot):
+            if isinstance(source.place, Slot) and not source.is_busy:
                 slot = source.place
                 slot.cut(source.cut)
             else:
-                # What could not be read after all is gone now.
-                return self._fill(slots, prompt, session, exact=exact)
+                # What could not be read after all is gone now, or not asked for again.
+                return self._fill(free, [], wanted)
         if is_another:
             slot.cached.session = ""
         self._copies.make_room(0, slot.cached)
         return slot
-
-    def _best_source(self, slots: list[Slot], prompt: array[int], *, exact: bool) -> Source:
-        """Where most of a prompt can come from; a copy only if that pays."""
-
-        live = self._live_sources(slots, prompt, exact=exact)
-        best = max(live, key=lambda source: (source.cut.length, -source.lost))
-        for copies in (
-            self._parked_sources(prompt, exact=exact),
-            self._saved_sources(prompt, exact=exact),
-        ):
-            copy = max(copies, key=lambda source: source.cut.length, default=best)
-            if copy.cut.length >= best.cut.length + WORTHWHILE:
-                best = copy
-        return best
-
-    def _live_sources(
-        self, slots: list[Slot], prompt: array[int], *, exact: bool
-    ) -> Iterator[Source]:
-        for slot in slots:
-            can_cut = partial(slot.can_cut, exact=exact)
-            yield Source(slot.cached.cut(prompt, can_cut, exact=exact), slot)
-
-    def _parked_sources(self, prompt: array[int], *, exact: bool) -> Iterator[Source]:
-        for parked in self._copies.parked:
-            can_cut = partial(parked.can_cut, window=self._window, exact=exact)
-            yield Source(parked.cached.cut(prompt, can_cut, exact=exact), parked)
-
-    def _saved_sources(self, prompt: array[int], *, exact: bool) -> Iterator[Source]:
-        for state in self._saved.entries() if self._saved else ():
-            whole, *checkpoints = state.parts
-            if whole.position >= self._context.options.context:
-                continue
-            limit = state.exact if exact else whole.position
-            can_cut = partial(
-                reaches_back, whole.first, whole.position, window=self._window, exact=exact
-            )
-            positions = [part.position for part in checkpoints]
-            yield Source(best_cut(state.tokens, limit, positions, prompt, can_cut), state)
 
     # ------------------------------------------------------------------------------------ copying
 

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from gemma_local.engine.messages import Generate, Tally
+from gemma_local.engine.messages import Generate, PaceTally, Tally
 from gemma_local.engine.meter import Meter
 from gemma_local.engine.output import Output
+from gemma_local.engine.pace.tracker import Tracker
 from gemma_local.engine.runtime.context import Floats
 from gemma_local.engine.sampler import Sampler
 from gemma_local.engine.thoughts import ThoughtBudget
+
+if TYPE_CHECKING:
+    # Drafters work on sequences.
+    from gemma_local.engine.drafters.lookup import Lookup
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +31,19 @@ class Limits:
     rows, whose results differ in the last bits; with this rule every row takes the second. Before
     the end of the ring or the context, where there is no room to fill up, rows go one by one,
     drafting or not.
+
+    ``shares``: passes may be shared with other sequences. Slices of a prompt end at multiples of
+    ``slice`` tokens, 0: of the ubatch, and of ``short_slice`` while others wait for their next
+    token. In exact mode both are the same, since a row's last bits may depend on how many are
+    computed with it.
     """
 
     rows: int
     ring: int = 0
     block: int = 1
+    shares: bool = True
+    slice: int = 0
+    short_slice: int = 0
 
     @property
     def are_exact(self) -> bool:
@@ -51,7 +65,12 @@ class Sequence:
 
     ``origin`` is the position that belongs into cell 0 of the sliding-window ring. ``partings``
     are where other prompts part from this one, or may: slices of the prompt end there.
+    ``longest`` is how many tokens it may have in the cache at most, those of drafts included.
     ``only_reads``: nothing is chosen, the sequence ends with its prompt.
+
+    ``draft`` is the length of drafts that was asked for, None where it is left to pace: then
+    ``tracker`` has what pace knows of this text, and ``lookup`` where it repeats itself, both from
+    the first step on; the first ``looked_up`` tokens are in that.
     """
 
     def __init__(
@@ -62,7 +81,7 @@ class Sequence:
         sampler: Sampler,
         output: Output,
         thoughts: ThoughtBudget,
-        draft: int,
+        draft: int | None,
         limits: Limits,
     ) -> None:
         self.slot = slot
@@ -72,6 +91,7 @@ class Sequence:
         self.pos = 0
         self.origin = 0
         self.partings: tuple[int, ...] = ()
+        self.longest = 0
         self.only_reads = False
         self.activations: Floats | None = None
         self.sampler = sampler
@@ -79,6 +99,9 @@ class Sequence:
         self.thoughts = thoughts
         self.draft = draft
         self.limits = limits
+        self.tracker: Tracker | None = None
+        self.lookup: Lookup | None = None
+        self.looked_up = 0
         self.meter = Meter(prompt_tokens=len(prompt))
         self.reason: str | None = None
         self.end_token: int | None = None
@@ -141,4 +164,7 @@ class Sequence:
             self.finish("length")
 
     def tally(self) -> Tally:
-        return self.meter.tally(self.emitted)
+        pace = None
+        if self.draft is None:
+            pace = self.tracker.tally() if self.tracker is not None else PaceTally()
+        return self.meter.tally(self.emitted, pace)

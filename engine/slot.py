@@ -37,7 +37,7 @@ class Slot:
         self._context = context
         self._window = context.model.n_swa
         self._ring = ring
-        self.parting = 0
+        self.partings: set[int] = set()
         self._fill_anew(0, 0)
 
     def _fill_anew(self, first: int, length: int) -> None:
@@ -63,6 +63,18 @@ class Slot:
         if exact:
             first = max(first, self.floor, self.reach - self._ring)
         return reaches_back(first, len(self.cached), length, self._window, exact=exact)
+
+    def can_copy(self, length: int, *, exact: bool) -> bool:
+        """Whether a copy of all that is held, more than ``cached`` by now if a request runs here,
+        could be cut to ``length``."""
+        held = self._context.last_position(self.number) + 1
+        first = self._context.first_position(self.number)
+        if not self._window:
+            return length == held or first <= 0
+        # Of the window no more is copied than the next token looks back to.
+        first = max(first, held - self._window)
+        reaches = reaches_back(first, held, length, self._window, exact=exact)
+        return self._context.can_arrange and reaches
 
     def _stays_in_order(self, length: int) -> bool:
         if not self._ring:
@@ -129,6 +141,9 @@ class Slot:
         """Take over a state that was copied from a slot, and cut it; False when that failed."""
         self.clear()
         if not self._context.restore(self.number, state):
+            return self._lose()
+        # What a request has added since `cached` was noted.
+        if not self._context.truncate(self.number, len(cached)):
             return self._lose()
         self.cached = cached
         self._fill_anew(first, len(cached))

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from gemma_local.engine.runtime.context import Context
+from typing import Final
+
+import numpy as np
+
+from gemma_local.engine.drafters import Guide
+from gemma_local.engine.runtime.context import Context, Floats
 from gemma_local.engine.sequence import Sequence
+
+_GROUP: Final = 128
 
 
 class MtpDrafter:
@@ -25,19 +32,25 @@ class MtpDrafter:
         """Time spent inside llama.cpp so far."""
         return self._context.llama_seconds
 
-    def propose(self, sequences: list[Sequence], lengths: list[int]) -> list[list[int]]:
+    def propose(
+        self, sequences: list[Sequence], lengths: list[int], guide: Guide | None = None
+    ) -> list[list[int]]:
         """The drafter's most likely continuation for each sequence; ends early at a turn's end.
 
-        Raises Aborted, DecodeFailed; nothing needs undoing then, the drafter keeps no state.
+        What the guide has begun is read like tokens of its own. Raises Aborted, DecodeFailed;
+        nothing needs undoing then, the drafter keeps no state.
         """
         context = self._context
+        begun = [guide.begun(i) if guide is not None else [] for i in range(len(sequences))]
+        asks = guide is not None and guide.wants_confidence
         drafts: list[list[int]] = [[] for _ in sequences]
         active = [i for i, length in enumerate(lengths) if length > 0]
         for row, i in enumerate(active):
             context.activations[row] = sequences[i].activations
+        place = 0
         while active:
             context.decode(
-                [drafts[i][-1] if drafts[i] else sequences[i].last for i in active],
+                [self._input(sequences[i], begun[i], drafts[i], place) for i in active],
                 [sequences[i].pos for i in active],
                 [sequences[i].slot for i in active],
                 [1] * len(active),
@@ -45,10 +58,40 @@ class MtpDrafter:
             logits, nextn = context.logits, context.nextn
             still_active: list[int] = []
             for row, i in enumerate(active):
-                token = int(logits[row].argmax())
-                drafts[i].append(token)
-                if len(drafts[i]) < lengths[i] and not self._ends_turn(token):
-                    context.activations[len(still_active)] = nextn[row]
-                    still_active.append(i)
+                if place >= len(begun[i]):
+                    token = int(logits[row].argmax())
+                    drafts[i].append(token)
+                    stated = confidence(logits[row]) if asks else None
+                    goes_on = guide is None or guide.goes_on(i, stated)
+                    if not goes_on or len(drafts[i]) >= lengths[i] or self._ends_turn(token):
+                        continue
+                context.activations[len(still_active)] = nextn[row]
+                still_active.append(i)
             active = still_active
+            place += 1
         return drafts
+
+    @staticmethod
+    def _input(sequence: Sequence, begun: list[int], draft: list[int], place: int) -> int:
+        """The token behind which the one at ``place`` of a draft comes."""
+        if place == 0:
+            return sequence.last
+        return begun[place - 1] if place <= len(begun) else draft[place - 1 - len(begun)]
+
+
+def confidence(logits: Floats) -> float:
+    """About the probability of the likeliest token of a row, shape (n_vocab,).
+
+    The softmax over the largest logit of each of some thousand groups of tokens: the likely ones
+    are hardly ever in the same group, and the others hardly count. 0.06 ms for 262,144 logits, a
+    thirteenth of what all of them take. What is left of the difference is no matter, because what
+    the number means is found out (`engine.pace.calibration`).
+    """
+    columns = logits.size // _GROUP
+    if not columns:
+        best = logits.max()
+        return float(1.0 / np.exp(logits - best).sum())
+    # Groups are columns, because numpy reduces those four times faster.
+    maxima = logits[: columns * _GROUP].reshape(_GROUP, columns).max(axis=0)
+    best = max(maxima.max(), logits[columns * _GROUP :].max(initial=-np.inf))
+    return float(1.0 / max(np.exp(maxima - best).sum(), 1.0))

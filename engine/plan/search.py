@@ -9,8 +9,8 @@ from typing import Final
 from gemma_local.engine.memory import LEAST, checkpoint_budget
 from gemma_local.engine.plan.candidate import Candidate
 from gemma_local.engine.plan.room import Device, Room
-from gemma_local.engine.plan.settings import Settings, Wishes
-from gemma_local.engine.plan.slices import slice_tokens
+from gemma_local.engine.plan.settings import Settings, Wishes, most_rows
+from gemma_local.engine.plan.slices import batch_tokens, slice_tokens
 from gemma_local.models.footprint import Footprint, KvType, pair_footprint
 
 WANTED: Final = 32768
@@ -216,16 +216,17 @@ class _Search:
         draft = _DEVICE_DRAFTS.get(label, USUAL_DRAFT) if on_device else USUAL_DRAFT
         draft = draft if wishes.draft is None else wishes.draft
         longest = max(_DRAFT_MAX, draft) if wishes.draft_max is None else wishes.draft_max
-        active = self._candidate.active_parameters
+        sequences = wishes.sequences or 1
+        slices = slice_tokens(self._candidate.active_parameters, self._threads, on_gpu=on_device)
         return Settings(
             context=context,
-            sequences=wishes.sequences or 1,
+            sequences=sequences,
             kv_type=kv,
             gpu_layers=layers,
             device=device.number if device is not None else None,
             drafter_device=device.drafter_number if device is not None else None,
             threads=self._threads,
-            ubatch=slice_tokens(active, self._threads, on_gpu=on_device),
+            ubatch=batch_tokens(slices, sequences, most_rows(longest if drafts else 0, sequences)),
             draft=min(draft, longest) if drafts else 0,
             draft_max=longest if drafts else 0,
             cache_bytes=LEAST,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gemma_local.engine.commands import LOOKUP_MAX
 from gemma_local.models.footprint import KvType, Use
 
 
@@ -22,12 +23,27 @@ class Wishes:
     kv_type: KvType | None = None
 
 
+def most_rows(draft_max: int, sequences: int) -> int:
+    """Rows of each sequence in a verifying pass, at most.
+
+    Exact mode fills up to two blocks of 4. A sequence that has the pass to itself may also check
+    long drafts that were found in its text.
+    """
+    return max(draft_max + 1, 8, lookup_max(LOOKUP_MAX, draft_max, sequences) + 1)
+
+
+def lookup_max(wanted: int, draft_max: int, sequences: int) -> int:
+    """Longest draft that is found in the text: as many rows as ``wanted`` would take for one of
+    several sequences, all of them would have to have."""
+    return wanted if sequences == 1 else min(wanted, max(draft_max, 7))
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything that loading a pair needs. ``context`` is tokens of each sequence, ``ubatch``
-    tokens of a prefill slice, ``draft`` the length to start with, 0: no drafter is loaded.
-    ``device`` is the number of the only accelerator to use, None: all, layer by layer;
-    ``drafter_device`` that of the drafter, which must be where the last layers are.
+    """Everything that loading a pair needs. ``context`` is tokens of each sequence, ``ubatch`` the
+    most of one decode call, usually a slice of a prompt, ``draft`` the length to start with, 0: no
+    drafter is loaded. ``device`` is the number of the only accelerator to use, None: all, layer by
+    layer; ``drafter_device`` that of the drafter, which must be where the last layers are.
     """
 
     context: int
@@ -49,8 +65,7 @@ class Settings:
             sequences=self.sequences,
             kv_type=self.kv_type,
             ubatch=self.ubatch,
-            # Exact mode pads passes to two blocks of four rows.
-            rows=min(max(self.sequences * (self.draft_max + 1), 8), self.ubatch),
+            rows=min(self.sequences * most_rows(self.draft_max, self.sequences), self.ubatch),
             gpu_layers=self.gpu_layers,
             threads=self.threads,
             rearranged=rearranged,

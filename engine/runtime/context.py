@@ -239,6 +239,10 @@ class Context:
         """The oldest position still in the sliding-window cache, -1 when it is empty."""
         return int(C.llama_memory_seq_pos_min(self._memory, sequence))
 
+    def last_position(self, sequence: int) -> int:
+        """The newest position in the cache, -1 when it is empty."""
+        return int(C.llama_memory_seq_pos_max(self._memory, sequence))
+
     def state_size(self, sequence: int, *, window_only: bool = False) -> int:
         """Bytes of what ``state`` would return now."""
         flags = _flags(window_only)

@@ -31,10 +31,11 @@ from gemma_local.engine.messages import (
 from gemma_local.models.prompt import Control, Ids, Text
 from tests.engine.running import GREEDY, PROMPT
 from tests.ggufs import Drafter, Pair, build, script
+from tests.waiting import until
 
 ENDLESS = script([f" step{i}" for i in range(150)], loop_to=0)
 STORY = script(["Once", *(f" word{i}" for i in range(150)), "."])
-PROMPT_LENGTH = 8_000
+PROMPT_LENGTH = 4_000
 LONG_PROMPT = (Ids(tuple(5 + i % 50 for i in range(PROMPT_LENGTH))),)
 
 
@@ -110,15 +111,14 @@ def test_a_killed_engine_is_reported_restarted_and_goes_on(
     request = Generate("a", prompt, GREEDY, draft=2, max_tokens=60)
     kind = Prefill if phase == "prefill" else Delta
     before: list[Event] = []
-    killed_at = 0.0
+    is_killed = False
     for event in engine.generate(request):
         before.append(event)
-        if isinstance(event, kind) and not killed_at:
+        if isinstance(event, kind) and not is_killed:
             assert engine.pid is not None
-            killed_at = time.monotonic()
+            is_killed = True
             os.kill(engine.pid, signal.SIGKILL)
     failed = before[-1]
-    assert time.monotonic() - killed_at < 1.0
     assert isinstance(failed, Failed) and failed.died
     assert "killed" in failed.message and str(engine.log_path) in failed.message
     assert not engine.is_alive
@@ -142,11 +142,21 @@ def test_an_abort_inside_llama_cpp_is_reported(engine: Engine, ggufs: Path) -> N
 
 def test_stopping_a_comparison_leaves_the_engine_in_order(engine: Engine, ggufs: Path) -> None:
     engine.start(load(build("dense", STORY, ggufs)))
-    stop = threading.Timer(0.5, engine.cancel, ["v"])
-    stop.start()
-    with pytest.raises(EngineFailed, match="stopped"):
-        engine.verify(Verify("v", PROMPT, 30_000, 2, exact=True))
-    stop.join()
+    is_over = threading.Event()
+
+    def stop() -> None:
+        # Before it has begun there is nothing to stop.
+        while not is_over.wait(0.3):
+            engine.cancel("v")
+
+    stopping = threading.Thread(target=stop)
+    stopping.start()
+    try:
+        with pytest.raises(EngineFailed, match="stopped"):
+            engine.verify(Verify("v", PROMPT, 30_000, 2, exact=True))
+    finally:
+        is_over.set()
+        stopping.join()
     events = list(engine.generate(Generate("a", PROMPT, GREEDY)))
     assert text_of(events) == STORY.text
 
@@ -161,13 +171,13 @@ def test_requests_to_a_dead_engine_fail_instead_of_hanging(engine: Engine, ggufs
 def test_a_slow_consumer_does_not_slow_decoding(engine: Engine, ggufs: Path) -> None:
     """Nobody reads while the answer is made; it arrives whole, and the engine was not held up."""
     engine.start(load(build("dense", ENDLESS, ggufs)))
-    request = Generate("a", PROMPT, GREEDY, max_tokens=4000, ignore_end=True)
+    request = Generate("a", PROMPT, GREEDY, max_tokens=1000, ignore_end=True)
     stream = engine.generate(request)
     events = [next(stream)]
     time.sleep(0.5)
     events += stream
     done = events[-1]
-    assert isinstance(done, Done) and len(done.tokens) == 4000
+    assert isinstance(done, Done) and len(done.tokens) == 1000
     assert done.tokens == tuple(t for e in events if isinstance(e, Delta) for t in e.tokens)
 
 
@@ -234,10 +244,7 @@ def test_the_parent_s_death_ends_the_engine(ggufs: Path, tmp_path: Path) -> None
     child = int(parent.stdout.readline())
     parent.kill()
     parent.wait()
-    deadline = time.monotonic() + 5.0
-    while _exists(child) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert not _exists(child)
+    until(lambda: not _exists(child))
 
 
 def test_nothing_of_llama_cpp_reaches_the_terminal(ggufs: Path, tmp_path: Path) -> None:

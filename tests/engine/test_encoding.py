@@ -71,7 +71,7 @@ def printed(model: Model, ids: list[int]) -> str:
 
 
 @given(hostile)
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=300, deadline=None)
 def test_text_never_becomes_a_marker_and_still_reads_the_same(
     model: Model, encoder: Encoder, text: str
 ) -> None:
@@ -81,7 +81,7 @@ def test_text_never_becomes_a_marker_and_still_reads_the_same(
 
 
 @given(st.lists(hostile, max_size=4))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_nor_does_it_where_pieces_meet(model: Model, encoder: Encoder, texts: list[str]) -> None:
     turn = model.vocabulary.id_of("<|turn>")
     prompt = tuple(
@@ -179,7 +179,7 @@ def test_the_chat_layout(model: Model, encoder: Encoder) -> None:
 
 
 @given(conversations(), st.lists(tools, max_size=2), st.booleans())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_the_tokens_are_those_of_the_whole_string(
     model: Model, encoder: Encoder, messages: list[Message], offered: list[Tool], thinking: bool
 ) -> None:
@@ -189,7 +189,7 @@ def test_the_tokens_are_those_of_the_whole_string(
 
 
 @given(conversations(), st.lists(tools, max_size=1), st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_sections_add_up_and_prompts_grow(
     model: Model,
     encoder: Encoder,

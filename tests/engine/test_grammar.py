@@ -183,7 +183,9 @@ SCHEMAS: st.SearchStrategy[dict[str, Any]] = st.recursive(
 
 
 @settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(schema=objects(SCHEMAS), seed=st.integers(0, 2**32), hurry=st.sampled_from([3, 6, 9]))
 def test_whatever_the_grammar_lets_through_needs_no_repair(
@@ -353,7 +355,7 @@ def test_a_bad_grammar_fails_its_request_alone(ggufs: Path) -> None:
             assert good.text == "Yes."
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(
     text=st.lists(
         st.sampled_from(

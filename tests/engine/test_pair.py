@@ -44,11 +44,9 @@ def test_a_cache_of_another_type_is_refused(ggufs: Path) -> None:
         Pair.load(Load(str(files.target), kv_type="q4_0"), lambda _event: None)
 
 
-@pytest.mark.parametrize(("start", "length"), [(None, 3), (2, 2), (0, 0)])
-def test_requests_that_leave_the_draft_open_begin_with_the_planned_one(
-    ggufs: Path, start: int | None, length: int
-) -> None:
+def test_a_draft_that_is_left_open_stays_open(ggufs: Path) -> None:
     files = build("dense", script(["Hi", " you", "."]), ggufs)
-    with running(files, context=512, draft_start=start) as runner:
-        assert runner.pair.choose(None, None)[0] == length
+    with running(files, context=512, draft_start=2) as runner:
+        assert runner.pair.choose(None, None)[0] is None
         assert runner.pair.choose(4, None)[0] == 4
+        assert runner.pair.choose(16, None)[0] == runner.pair.ready.draft_max == 8

@@ -16,27 +16,24 @@ from gemma_local.engine.sampler import NotANumber, Sampler, uniform
 
 def reference(row: np.ndarray, sampling: Sampling, index: int) -> int:
     """Sort everything, filter in llama.cpp's order, invert the cumulated probabilities."""
-    order = sorted(range(row.size), key=lambda i: (-row[i], i))
+    order = np.lexsort((np.arange(row.size), -row))
     if 0 < sampling.top_k < row.size:
         order = order[: sampling.top_k]
     weights = np.exp(row[order].astype(float) - float(row[order[0]]))
     if sampling.top_p < 1.0:
         mass = np.cumsum(weights)
-        keep = next(
-            (i for i in range(len(order)) if mass[i] >= sampling.top_p * mass[-1]), len(order) - 1
-        )
-        order = order[: keep + 1]
+        order = order[: 1 + np.flatnonzero(mass >= sampling.top_p * mass[-1])[0]]
     if sampling.min_p > 0.0:
         floor = float(row[order[0]]) + math.log(sampling.min_p)
-        order = [i for i in order if row[i] >= floor] or order[:1]
+        order = order[(row[order] >= floor) | (np.arange(order.size) == 0)]
     if sampling.top_p == 1.0 and sampling.min_p == 0.0 and not 0 < sampling.top_k < row.size:
-        order.sort()
+        order = np.sort(order)
     scaled = np.exp((row[order].astype(float) - float(row[order].max())) / sampling.temperature)
     cumulative = np.cumsum(scaled)
     at = int(
         np.searchsorted(cumulative, uniform(sampling.seed or 0, index) * cumulative[-1], "right")
     )
-    return order[min(at, len(order) - 1)]
+    return int(order[min(at, order.size - 1)])
 
 
 @settings(max_examples=150, deadline=None)

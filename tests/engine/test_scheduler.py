@@ -168,7 +168,7 @@ LONG = (Text("a b c d " * 250),)
 
 def test_what_was_read_ahead_is_not_read_again(ggufs: Path) -> None:
     with running(build("edge", STORY, ggufs), context=2048) as runner:
-        runner.scheduler.submit(Read("r", LONG))
+        runner.scheduler.submit(Read("r", LONG, exact=True))
         while not runner.scheduler.is_idle:
             runner.scheduler.turn()
         read = runner.reply("r")

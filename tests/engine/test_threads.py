@@ -85,3 +85,35 @@ def test_one_thread_stays_one() -> None:
     passes.run(20, 0.1)
     passes.run(20, 9.0)
     assert passes.applied == []
+
+
+def test_of_several_counts_the_fastest_is_kept() -> None:
+    passes = Passes(8)
+    passes.run(20, 0.1)
+    # With one thread nobody waits for the others.
+    seconds = {8: 1.0, 7: 0.9, 4: 0.5, 1: 0.35}
+    for _ in range(4 + 3 * 4 + 3):
+        passes.run(1, seconds[passes.governor.threads])
+    assert passes.applied == [7, 4, 1]
+    assert passes.governor.threads == 1
+
+
+def test_all_threads_go_on_where_fewer_were_no_faster() -> None:
+    passes = Passes(4)
+    passes.run(20, 0.1)
+    for _ in range(4 + 3 * 4):
+        passes.run(1, {4: 0.5, 3: 0.6, 2: 0.8, 1: 1.5}[passes.governor.threads])
+    assert passes.applied[:4] == [3, 2, 1, 4]
+    assert passes.governor.threads == 4
+    # Not tried again at once.
+    passes.run(6, 0.5)
+    assert len(passes.applied) == 4
+
+
+def test_passes_that_cannot_be_compared_do_not_keep_it_from_deciding() -> None:
+    passes = Passes(2)
+    passes.run(20, 0.1)
+    passes.run(4, 1.0)
+    passes.run(20, 1.0, rows=7)
+    assert passes.governor.threads == 2
+    passes.governor.observe(7, float("nan"), passes.now)

@@ -94,7 +94,7 @@ def test_without_files_and_programs_what_python_knows_is_left(name: str) -> None
 
 
 @given(data=st.data(), name=st.sampled_from(NAMES))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_garbage_in_any_answer(data: st.DataObject, name: str) -> None:
     probes = machine(name)
     text = GARBAGE | st.text(max_size=40)
@@ -106,7 +106,7 @@ def test_garbage_in_any_answer(data: st.DataObject, name: str) -> None:
 
 
 @given(data=st.data(), name=st.sampled_from(NAMES))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_answers_that_end_in_the_middle(data: st.DataObject, name: str) -> None:
     probes = machine(name)
     for answers in (probes.files, probes.commands):
@@ -132,7 +132,7 @@ def test_answers_that_end_in_the_middle(data: st.DataObject, name: str) -> None:
     available=st.integers(0, 1 << 42),
     system_info=st.text(max_size=60) | st.just("CPU : = | CPU = 1 | : 4"),
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_any_facts(facts: Facts, total: int, available: int, system_info: str) -> None:
     probes = RecordedProbes(
         facts,

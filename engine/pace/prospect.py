@@ -1,0 +1,75 @@
+"""One sequence's draft of one step, weighed while it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class Prospect:
+    """What is known of a draft so far, and what may come of it.
+
+    ``begun`` are tokens that were found in the text, after which the drafter goes on, if at all.
+    ``most`` is how many tokens the drafter may add. ``reached`` has for each token so far the
+    chance that all up to it are kept, ``confidences`` what the drafter stated of its own.
+    """
+
+    def __init__(
+        self,
+        extra: Sequence[float],
+        worth: float,
+        per_token: float,
+        chances: Sequence[float] = (),
+        most: int = 0,
+        begun: list[int] | None = None,
+        begun_chances: Sequence[float] = (),
+    ) -> None:
+        """
+        Args:
+            extra: seconds that a pass takes longer with so many drafted rows, from 0 on.
+            worth: seconds that a token is worth (`choice`).
+            per_token: seconds of making a token.
+            chances: for each token that the drafter may add, before it is known, given that those
+                before it are kept.
+            begun_chances: the same for each token of ``begun``.
+        """
+        self.begun = begun or []
+        self.most = most
+        self.worth = worth
+        self.confidences: list[float | None] = []
+        self.reached: list[float] = []
+        self.best_length = 0
+        self._extra = extra
+        self._per_token = per_token
+        self._chances = chances
+        self._reached = 1.0
+        self._value = 0.0
+        self._best = 0.0
+        for chance in begun_chances:
+            self._add(chance)
+
+    def _add(self, chance: float) -> None:
+        self._reached *= chance
+        self.reached.append(self._reached)
+        self._value += self._reached * self.worth
+        here = self._value - self._extra[len(self.reached)]
+        if here > self._best:
+            self._best, self.best_length = here, len(self.reached)
+
+    def add(self, chance: float, confidence: float | None) -> bool:
+        """The drafter made a token that is kept with this chance; whether to make another."""
+        self._add(chance)
+        self.confidences.append(confidence)
+        return self._promises_more()
+
+    def _promises_more(self) -> bool:
+        """Whether some longer draft gains more than stopping here."""
+        value, reached = self._value, self._reached
+        extra, worth, per_token, best = self._extra, self.worth, self._per_token, self._best
+        length = len(self.reached)
+        for chance in self._chances[len(self.confidences) : self.most]:
+            reached *= chance
+            value += reached * worth - per_token
+            length += 1
+            if value - extra[length] > best:
+                return True
+        return False
