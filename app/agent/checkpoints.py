@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from gemma_local.app.agent.file_diff import FileDiff
+from gemma_local.app.agent.file_diff import FileDiff, readable
 from gemma_local.app.agent.files.open_folder import OpenFolder
-from gemma_local.app.agent.files.text_file import NotText, TextFile, digest_of
+from gemma_local.app.agent.files.text_file import digest_of
 from gemma_local.app.agent.kept_files import KeptFiles, State, Touched, Turn
 from gemma_local.models.errors import GemmaLocalError
 
@@ -269,7 +269,7 @@ class Checkpoints:
                 ) from error
             is_foreign = not (is_ours and _is_same(expected, now))
             files.append(_Restored(path, now, then, content))
-            diffs.append(FileDiff(self._shown(path), _readable(content), _readable(wanted)))
+            diffs.append(FileDiff(self._shown(path), readable(content), readable(wanted)))
             if is_foreign:
                 foreign.append(self._shown(path))
         messages = tuple(turn.message for turn in turns)
@@ -337,12 +337,3 @@ def _missing_folders(path: Path) -> tuple[Path, ...]:
             break
         missing.append(folder)
     return tuple(reversed(missing))
-
-
-def _readable(content: bytes | None) -> str | None:
-    if content is None:
-        return None
-    try:
-        return TextFile.decoded(content).text
-    except NotText:
-        return f"({len(content):,} bytes that are no text)\n"

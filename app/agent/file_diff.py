@@ -6,6 +6,8 @@ import difflib
 from dataclasses import dataclass
 from functools import cached_property
 
+from gemma_local.app.agent.files.text_file import NotText, TextFile
+
 
 @dataclass(frozen=True)
 class FileDiff:
@@ -29,6 +31,16 @@ class FileDiff:
                 removed += old_to - old_from
                 added += new_to - new_from
         return added, removed
+
+
+def readable(content: bytes | None) -> str | None:
+    """A file's content as it is shown; of what is no text how much there is."""
+    if content is None:
+        return None
+    try:
+        return TextFile.decoded(content).text
+    except NotText:
+        return f"({len(content):,} bytes that are no text)\n"
 
 
 def _lines(text: str | None) -> list[str]:

@@ -42,10 +42,17 @@ class Instructions:
 
 
 def instructions(
-    workspace: Workspace, budget: Budget, count: Count, *, is_large: bool = False
+    workspace: Workspace,
+    budget: Budget,
+    count: Count,
+    *,
+    is_large: bool = False,
+    is_terse: bool = False,
 ) -> Instructions:
     """The rules of the work, and the project's own. ``is_large``: for a model that bears more of
-    them."""
+    them. ``is_terse``: for one that bears a sentence, and nothing of the project's."""
+    if is_terse:
+        return Instructions(_prompt("terse.md").strip())
     rules = _prompt("agent.md")
     if is_large and budget.window >= _ROOMY:
         rules += _prompt("large.md")

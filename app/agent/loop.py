@@ -6,17 +6,21 @@ turn of the model's in the prompt, so that only what is new is read: the results
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any, Final, Protocol
 
 from gemma_local.app.agent.caller import Called, Caller
 from gemma_local.app.agent.checkpoints import Restoration
 from gemma_local.app.agent.consent import Proposal
+from gemma_local.app.agent.events import ToolEvent
 from gemma_local.app.agent.listener import AgentListener
 from gemma_local.app.agent.notes import Notes
 from gemma_local.app.agent.repeats import NOTE, NUDGE, Repeats
 from gemma_local.app.agent.terms import Gate, Terms
+from gemma_local.app.agent.tools.task import NAME as TASK
 from gemma_local.app.agent.turn import CallDone, End, Turned, as_call, end_of
 from gemma_local.app.agent.workbench import INSTRUCTIONS, Workbench
 from gemma_local.app.assistant import Answered, Assistant
@@ -73,7 +77,14 @@ class Agent:
         self._answer = answer
         self._warmer = max(temperature + _WARMER, _LEAST_WARM)
         gate = Gate(terms, listener.notice)
-        self._caller = Caller(bench, gate, listener.tool, assistant.count)
+        telling = threading.Lock()
+
+        def tell(event: ToolEvent) -> None:
+            # Helpers that work at the same time tell of it in their own threads.
+            with telling:
+                listener.tool(event)
+
+        self._caller = Caller(bench, gate, tell, assistant.count)
         bench.go_on_with(self._conversation.entries)
         self._notes = Notes.after(self._conversation.entries, bench.todos)
 
@@ -168,6 +179,7 @@ class Agent:
     ) -> End | None:
         """Carry out the calls of one answer, in order; why the turn ends with them, if it does."""
         number = self._conversation.entries[-1].number
+        results: dict[int, Called] = {}
         for index, parsed in enumerate(calls):
             if stop.is_asked:
                 return "stopped"
@@ -181,7 +193,9 @@ class Agent:
                     return "limit"
                 said += word
                 turn.raise_limit()
-            called = self._caller.call(id_, parsed, stop)
+            if index not in results:
+                results |= self._called(number, calls, index, stop)
+            called = results[index]
             turn.calls.append(called.done)
             end, note, word = self._look_back(called, turn, stop)
             said += word
@@ -191,6 +205,24 @@ class Agent:
             if end is not None:
                 return end
         return "stopped" if stop.is_asked else None
+
+    def _called(
+        self, number: int, calls: Sequence[ParsedCall], first: int, stop: Stop
+    ) -> dict[int, Called]:
+        """The call ``first`` of the answer ``number`` by index; of helpers all that are asked in a
+        row, at the same time."""
+        last = first + 1
+        while last < len(calls) and calls[first].name == calls[last].name == TASK:
+            last += 1
+        places = range(first, last)
+        if len(places) == 1:
+            return {first: self._caller.call(f"{number}.{first}", calls[first], stop)}
+        with ThreadPoolExecutor(len(places)) as pool:
+            running = [
+                pool.submit(self._caller.call, f"{number}.{index}", calls[index], stop)
+                for index in places
+            ]
+            return {index: each.result() for index, each in zip(places, running, strict=True)}
 
     def _look_back(
         self, called: Called, turn: _Turn, stop: Stop

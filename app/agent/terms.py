@@ -15,6 +15,8 @@ from gemma_local.app.settings_file import BadSettings
 Consent: TypeAlias = Callable[[Proposal], Verdict]
 """Asks the person and waits for the answer; a turn that is stopped meanwhile is answered "no"."""
 
+HELPED_FROM: Final = 11_000_000_000
+"""12B and larger: smaller models are not helped by having somebody to give orders to."""
 MOST_CALLS: Final = 40
 """Calls in one turn, after which the person is asked whether it is to go on."""
 
@@ -23,7 +25,7 @@ MOST_CALLS: Final = 40
 class Terms:
     """``mode`` may be changed at any time, from any thread. ``consent`` is None where nobody can be
     asked. ``tools``: offer them where there is a project, always, or never. ``network``: commands
-    in the sandbox may use it."""
+    in the sandbox may use it. Models of ``helped_from`` parameters or more may have helpers."""
 
     mode: Mode = "ask"
     rules: Rules = field(default_factory=Rules)
@@ -31,6 +33,11 @@ class Terms:
     tools: Literal["auto", "on", "off"] = "auto"
     most_calls: int = MOST_CALLS
     network: bool = False
+    helped_from: int = HELPED_FROM
+
+    def have_helpers(self, parameters: int) -> bool:
+        """Whether a model of so many parameters may have helpers."""
+        return self.tools != "off" and parameters >= self.helped_from
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,18 +48,32 @@ class Call:
 
 
 def call(name: str, /, **arguments: object) -> Call:
-    """A call with these arguments: texts, numbers, booleans, lists of texts."""
+    """A call with these arguments: texts, numbers, booleans, lists of texts, one of several
+    texts."""
     return Call(name, arguments)
 
 
 @dataclass(frozen=True)
-class Steps:
-    """The tokens of each step by name, the one that ends it included."""
+class Either:
+    """One of several texts, all as likely; which is the sampler's choice."""
 
-    steps: tuple[tuple[str, ...], ...]
+    texts: tuple[str, ...]
+
+
+def either(*texts: str) -> Either:
+    """One of these texts, whichever the seed brings."""
+    return Either(texts)
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The tokens of each step by name, the one that ends it included; more than one where any of
+    them may come."""
+
+    steps: tuple[tuple[tuple[str, ...], ...], ...]
 
     @classmethod
-    def of(cls, *steps: Sequence[str | Call]) -> Steps:
+    def of(cls, *steps: Sequence[str | Either | Call]) -> Steps:
         """Each step is texts and calls in order, a text being one token. A step with calls waits
         for their results, one without ends the turn."""
         writer = _Writer()
@@ -69,18 +83,21 @@ class Steps:
         marks = self.marks
         if len(set(marks)) < len(marks):
             raise ValueError("two steps end in the same text: say something else in one of them")
-        for before, last, done, expected in self._moments():
+        wanted: dict[tuple[str, str, int], set[str]] = defaultdict(set)
+        for before, last, done, following in self._moments():
+            wanted[before, last, done].add(following)
+        for (before, last, done), expected in wanted.items():
             found = self._greedy(done, before, last)
             if found != expected:
                 raise ValueError(
-                    f"in step {done + 1}, after {before!r} {last!r}, {found!r} would come in place "
-                    f"of {expected!r}: say one of them in other words"
+                    f"in step {done + 1}, after {before!r} {last!r}, {sorted(found)} would come in "
+                    f"place of {sorted(expected)}: say one of them in other words"
                 )
 
     @property
     def names(self) -> set[str]:
         """Every token that is said."""
-        return {token for step in self.steps for token in step}
+        return {token for step in self.steps for tokens in step for token in tokens}
 
     @property
     def marks(self) -> list[str]:
@@ -142,26 +159,30 @@ class Steps:
         """(token before, last token, steps done, what follows), all that there are."""
         for number, step in enumerate((*self.steps, self.steps[-1])):
             for start in _STARTS:
-                yield OTHER, start, number, step[0]
-            done, before, last = number, OTHER, step[0]
-            for token in step[1:]:
-                if number < len(self.steps) and last == _mark(step):
+                for token in step[0]:
+                    yield OTHER, start, number, token
+            befores: tuple[str, ...] = (OTHER,)
+            done, lasts = number, step[0]
+            for tokens in step[1:]:
+                if number < len(self.steps) and lasts == (_mark(step),):
                     done = number + 1
-                yield before, last, done, token
-                before, last = last, token
+                for before, last, token in product(befores, lasts, tokens):
+                    yield before, last, done, token
+                befores, lasts = lasts, tokens
 
-    def _greedy(self, done: int, before: str, last: str) -> str:
+    def _greedy(self, done: int, before: str, last: str) -> set[str]:
+        """What is likeliest, all of it."""
         scores: dict[str, float] = defaultdict(float)
         for part in (self.levels(last), self.memory(before), self.bonus(done)):
             for token, level in part.items():
                 scores[token] += level
         best = max(scores.values())
-        found = [token for token, score in scores.items() if score > best - _UNIT / 2]
-        return found[0] if len(found) == 1 else f"one of {sorted(found)}"
+        return {token for token, score in scores.items() if score > best - _UNIT / 2}
 
 
-def _mark(step: Sequence[str]) -> str:
-    return step[-3] if step[-1] == "<|tool_response>" else step[-2]
+def _mark(step: Sequence[tuple[str, ...]]) -> str:
+    [mark] = step[-3] if step[-1] == ("<|tool_response>",) else step[-2]
+    return mark
 
 
 class _Writer:
@@ -174,46 +195,53 @@ class _Writer:
         )
         self._said: set[str] = set()
 
-    def step(self, parts: Sequence[str | Call]) -> Iterator[str]:
+    def step(self, parts: Sequence[str | Either | Call]) -> Iterator[tuple[str, ...]]:
         self._said = set()
         calls = 0
         for part in parts:
             if isinstance(part, str):
-                yield self._new(part)
+                yield (self._new(part),)
+                continue
+            if isinstance(part, Either):
+                yield tuple(map(self._new, part.texts))
                 continue
             calls += 1
             if calls > 2:
                 # One call right behind another is like the next such pair.
-                yield self._new(next(self._blanks))
-            yield from self._call(part)
-        yield "<|tool_response>" if isinstance(parts[-1], Call) else "<turn|>"
+                yield (self._new(next(self._blanks)),)
+            for tokens in self._call(part):
+                yield (tokens,) if isinstance(tokens, str) else tokens
+        yield ("<|tool_response>" if isinstance(parts[-1], Call) else "<turn|>",)
 
-    def _call(self, called: Call) -> Iterator[str]:
+    def _call(self, called: Call) -> Iterator[str | tuple[str, ...]]:
         yield "<|tool_call>"
         text = f"call:{called.name}{{"
         for index, (key, value) in enumerate(sorted(called.arguments.items())):
             text += f"{',' if index else ''}{next(self._blanks)}{key}:"
-            for is_text, piece in _written(value):
-                if piece == "," and not is_text:
-                    text += f",{next(self._blanks)}"
-                elif is_text:
-                    yield self._new(text)
-                    text = ""
-                    yield from (_QUOTE, *self._value(piece), _QUOTE)
-                else:
-                    text += piece
+            for piece in _written(value):
+                match piece:
+                    case _Bare(","):
+                        text += f",{next(self._blanks)}"
+                    case _Bare():
+                        text += piece
+                    case _:
+                        yield self._new(text)
+                        text = ""
+                        yield from (_QUOTE, *self._value(piece), _QUOTE)
         yield self._new(f"{text}{next(self._blanks)}}}")
         yield "<tool_call|>"
 
-    def _value(self, value: str) -> list[str]:
+    def _value(self, value: str | Either) -> list[str | tuple[str, ...]]:
         """The value in one piece or two that were not said before in this step."""
+        if isinstance(value, Either):
+            return [tuple(map(self._new, value.texts))]
         if not value:
             return []
         for cut in (0, *range(len(value) - 1, 0, -1)):
             pieces = [piece for piece in (value[:cut], value[cut:]) if piece]
             if self._said.isdisjoint(pieces):
                 self._said.update(pieces)
-                return pieces
+                return [*pieces]
         raise ValueError(f"{value!r} comes too often in one step")
 
     def _new(self, piece: str) -> str:
@@ -223,22 +251,28 @@ class _Writer:
         return piece
 
 
-def _written(value: object) -> Iterator[tuple[bool, str]]:
-    """A value as pieces: (whether it stands between quote tokens, text)."""
+class _Bare(str):
+    """A piece of a value that stands between no quote tokens."""
+
+    __slots__ = ()
+
+
+def _written(value: object) -> Iterator[str | Either]:
+    """A value as pieces."""
     match value:
-        case str():
-            yield True, value
+        case str() | Either():
+            yield value
         case bool():
-            yield False, "true" if value else "false"
+            yield _Bare("true" if value else "false")
         case list():
-            yield False, "["
+            yield _Bare("[")
             for index, item in enumerate(value):
                 if index:
-                    yield False, ","
+                    yield _Bare(",")
                 yield from _written(item)
-            yield False, "]"
+            yield _Bare("]")
         case _:
-            yield False, str(value)
+            yield _Bare(value)
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from gemma_local.app.options import AnswerOptions
 from gemma_local.models.message import Tool
 from tests.app.talking import talking
 from tests.ggufs import Steps, build, call
+from tests.ggufs.steps import either
 
 TEXT = {"type": "string"}
 READ = Tool("read", "Reads", {"type": "object", "properties": {"path": TEXT, "limit": TEXT}})
@@ -45,6 +47,26 @@ def test_each_answer_is_the_next_step(kind: str, tmp_path: Path) -> None:
                 talk.conversation.add_result(one.name, "def f(): }\n" * 20 + one.raw)
             answered = talk.assistant.answer() if paths else talk.ask("and?")
         assert answered.done.tally.accepted > 0
+
+
+def test_the_seed_chooses_where_there_is_a_choice(tmp_path: Path) -> None:
+    steps = Steps.of(
+        [either("Heads. ", "Tails. "), call("read", path=either("a.py", "b.py", "c.py"))], ["Well."]
+    )
+    pair = build("edge", steps, tmp_path)
+    said = set()
+    for seed in range(6):
+        options = AnswerOptions(seed=seed)
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        with talking(pair, folder, tools=[READ], options=options, context=2048) as talk:
+            answered = talk.ask("go on")
+            assert answered.message is not None
+            [one] = answered.calls
+            assert one.verdict == "ok"
+            said.add((answered.message.text.strip(), one.arguments["path"]))
+    assert {text for text, _ in said} == {"Heads.", "Tails."}
+    assert {path for _, path in said} == {"a.py", "b.py", "c.py"}
 
 
 def test_what_cannot_be_told_apart_is_refused() -> None:

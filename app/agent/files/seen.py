@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gemma_local.app.agent.tool import ToolProblem
@@ -58,6 +58,16 @@ class Seen:
             knew_all = sight is not None and sight.missing is None
             parts = [(1, count)] if is_known or knew_all else []
             self._sights[path] = _Sight(digest, count, parts)
+
+    def moved(self, old: Path, new: Path) -> Seen:
+        """The same for a copy of the folder ``old`` that lies in ``new``."""
+        found = Seen()
+        with self._lock:
+            for path, sight in self._sights.items():
+                if path.is_relative_to(old):
+                    here = new / path.relative_to(old)
+                    found._sights[here] = replace(sight, parts=list(sight.parts))
+        return found
 
     def forget(self) -> None:
         """The conversation no longer holds what was read."""

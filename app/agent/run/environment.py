@@ -60,6 +60,7 @@ _STEERING: Final = frozenset(
         "BROWSER",
     ]
 )
+_OF_GIT: Final = ("GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_CEILING_DIRECTORIES")
 _HARMLESS: Final = frozenset(["PWD", "OLDPWD", "XDG_SESSION_TYPE", "XDG_SESSION_CLASS"])
 _WITH_PASSWORD: Final = re.compile(r"\A[a-z][a-z0-9+.-]*://[^/\s@]*:[^/\s@]*@", re.IGNORECASE)
 
@@ -108,8 +109,8 @@ def without_secrets(environ: Mapping[str, str]) -> dict[str, str]:
             or name in _STEERING
             # Functions of bash, which replace programs.
             or name.startswith("BASH_FUNC_")
-            # Where git looks, set by a git that has started gemma-local.
-            or (name.startswith("GIT_") and not name.startswith(("GIT_AUTHOR_", "GIT_COMMITTER_")))
+            # Where git looks, set by a git that has started gemma-local; not where it must not.
+            or (name.startswith("GIT_") and not name.startswith(_OF_GIT))
         )
     }
     return kept | {name: value for name, value in _SET.items() if name != "CI" or "CI" not in kept}

@@ -18,6 +18,7 @@ from gemma_local.app.stop import Stop
 from tests.app.agent.working import repository, working
 from tests.ggufs import Drafter, Pair, Steps, build, call, script
 from tests.ggufs.steps import Call
+from tests.waiting import PATIENCE
 
 FILES = {f"f{i}.py": f"x{i} = {i}\n" * 12 for i in range(20)}
 DONE = ["It is done."]
@@ -85,7 +86,7 @@ def test_several_calls_are_carried_out_in_order(ggufs: Path, root: Path) -> None
 def test_what_the_person_writes_meanwhile_comes_with_the_next_result(
     ggufs: Path, root: Path
 ) -> None:
-    thinks = AnswerOptions(temperature=0.0, seed=1, think=0)
+    thinks = AnswerOptions(temperature=0.0, seed=1, draft=3, think=0)
     said = [call("read", path="f1.py"), call("read", path="f2.py")]
     # Behind a result the prompt has begun a thought already.
     pair = steps(
@@ -114,7 +115,7 @@ def test_what_the_person_writes_meanwhile_comes_with_the_next_result(
 
 
 def test_nothing_but_a_thought_costs_no_result(ggufs: Path, root: Path) -> None:
-    thinks = AnswerOptions(temperature=0.0, seed=1, think=0)
+    thinks = AnswerOptions(temperature=0.0, seed=1, draft=3, think=0)
     pair = steps(ggufs, [call("read", path="f1.py")], ["Hm. ", "<channel|>"], DONE)
     with working(pair, root, options=thinks) as work:
         turned = work.do("read")
@@ -263,7 +264,7 @@ def test_the_beginning_is_read_while_the_person_writes(ggufs: Path, root: Path) 
         work.agent._assistant.idle()
         thread = work.agent._assistant._idle._thread
         assert thread is not None
-        thread.join(60)
+        thread.join(PATIENCE)
         work.do("hello")
         assert work.tallies[0].prefilled_tokens < 40 < 1_500 < without
 
@@ -278,7 +279,7 @@ def test_the_beginning_is_kept_for_the_next_conversation(
             work.agent._assistant.idle()
             thread = work.agent._assistant._idle._thread
             assert thread is not None
-            thread.join(60)
+            thread.join(PATIENCE)
             work.agent._assistant.wake()
         assert len(list((tmp_path / "states").glob("*.state"))) == 1
     with working(pair, root, session="three") as work:

@@ -32,7 +32,7 @@ ESCAPES: Final = {
         'python3 -c \'import os; os.truncate(os.environ["OUTSIDE"] + "/file", 0)\' && echo DONE'
     ),
     "home": 'echo x >"$HOME/.bashrc" && echo DONE',
-    "/tmp": "echo x >/tmp/gemma-local-escape && rm /tmp/gemma-local-escape && echo DONE",
+    "/tmp": "echo x >/tmp/gemma-local-$$ && rm /tmp/gemma-local-$$ && echo DONE",
     "kernel settings": (
         'name=$(cat /proc/sys/kernel/hostname) && echo "$name" >/proc/sys/kernel/hostname'
         " && echo DONE"

@@ -6,7 +6,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,6 +26,7 @@ from tests.app.agent.run.confined import (
     is_here,
     main_ways,
 )
+from tests.waiting import nap, until
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="uses bash")
 
@@ -35,15 +35,15 @@ needs_any = pytest.mark.skipif(not ANY, reason="this machine offers no sandbox")
 
 
 SURVIVORS = [
-    "sleep 7101 &",
-    "setsid sleep 7101 >/dev/null 2>&1 &",
-    "nohup sleep 7101 >/dev/null 2>&1 & disown",
-    "env -i $(command -v setsid) sleep 7101 >/dev/null 2>&1 &",
+    "NAP &",
+    "setsid NAP >/dev/null 2>&1 &",
+    "nohup NAP >/dev/null 2>&1 & disown",
+    "env -i $(command -v setsid) NAP >/dev/null 2>&1 &",
     (
         "python3 -c 'import os\nif not os.fork():\n os.setsid()\n if not os.fork():\n"
-        '  os.execlp("env", "env", "-i", "sleep", "7101")\n\''
+        '  os.execlp("env", "env", "-i", *"NAP".split())\n\''
     ),
-    "trap '' TERM INT HUP; (trap '' TERM; sleep 7101 & wait) &",
+    "trap '' TERM INT HUP; (trap '' TERM; NAP & wait) &",
 ]
 
 
@@ -57,10 +57,11 @@ def box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Confined]:
 @every_way
 def test_nothing_survives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
     with confined(tmp_path, monkeypatch, way) as box:
-        count = "$(ps -eo args | grep -c '^sleep 7101$')"
+        mark = nap(7101)
+        count = f"$(ps -eo args | grep -c '^{mark}$')"
         wait = f"until [ {count} = {len(SURVIVORS)} ]; do sleep 0.1; done; echo all of them"
-        assert box.run("\n".join([*SURVIVORS, wait])).output == "all of them\n"
-        assert _running("sleep 7101") == []
+        assert box.run("\n".join([*SURVIVORS, wait]).replace("NAP", mark)).output == "all of them\n"
+        assert _running(mark) == []
 
 
 @main_ways
@@ -68,7 +69,8 @@ def test_nothing_survives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: 
 def test_an_end_is_the_end_of_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str, how: str
 ) -> None:
-    text = "trap '' TERM; setsid sleep 7102 >/dev/null 2>&1 & echo begun; sleep 7102; sleep 7102"
+    mark = nap(7102)
+    text = f"trap '' TERM; setsid {mark} >/dev/null 2>&1 & echo begun; {mark}; {mark}"
     with confined(tmp_path, monkeypatch, way) as box:
         stop = Stop()
         if how == "killed from outside":
@@ -82,13 +84,11 @@ def test_an_end_is_the_end_of_all(
             process.stdout.close()
             # Without processes of its own those that hide from their parents are left.
             most = 0 if WAYS[way].has_own_processes else 2
-            until = time.monotonic() + 20
-            while len(_running("sleep 7102")) > most and time.monotonic() < until:
-                time.sleep(0.05)
-            left = _running("sleep 7102")
-            for each in left:
-                each.kill()
-            assert len(left) <= most
+            try:
+                until(lambda: len(_running(mark)) <= most, every=0.05)
+            finally:
+                for each in _running(mark):
+                    each.kill()
             return
         if how == "stop":
             ended = box.run(text, timeout=60, stop=stop, on_output=lambda _: stop.ask())
@@ -96,7 +96,7 @@ def test_an_end_is_the_end_of_all(
         else:
             ended = box.run(text, timeout=1.5)
         assert (ended.timed_out, ended.stopped) == (how == "timeout", how == "stop")
-        assert _running("sleep 7102") == []
+        assert _running(mark) == []
 
 
 def _running(mark: str) -> list[psutil.Process]:
