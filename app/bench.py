@@ -49,6 +49,10 @@ _NORMAL_TOKEN: Final = 1
 
 def run(options: BenchOptions) -> ExitCode:
     """Measure and report. Raises GemmaLocalError."""
+    if options.simulate is not None:
+        from gemma_local.app import bench_simulation
+
+        return bench_simulation.run(options)
     longest = max(options.draft)
     launch = prepare(options, longest_draft=longest, usual_draft=min(longest, USUAL_DRAFT))
     # Every prompt is to be read: nothing that made room for another may come back.
@@ -58,7 +62,9 @@ def run(options: BenchOptions) -> ExitCode:
         arms = [Arm(PLAIN, 0)]
         if ready.draft_max:
             lengths = [length for length in options.draft if length <= ready.draft_max]
-            arms += [*(Arm(str(length), length) for length in lengths), Arm(AUTO, None)]
+            arms += [Arm(str(length), length) for length in lengths]
+        # Also without a drafter: drafts are found in the text as well.
+        arms.append(Arm(AUTO, None))
         tallies = _measure(engine, arms, prompts, options)
         results = summarise(arms, list(prompts[0]), tallies)
         _remember(launch, ready, results, engine.pid)

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from gemma_local.app.bench_drafting import drafting_text
+from gemma_local.app.drafting_report import drafting_keys
 from gemma_local.app.options import BenchOptions
 from gemma_local.app.tallies import add
 from gemma_local.app.terminal import table
@@ -82,7 +84,10 @@ def summarise(arms: list[Arm], kinds: list[str], tallies: Tallies) -> list[Resul
 
 
 def as_json(ready: Ready, options: BenchOptions, results: list[Result]) -> Mapping[str, object]:
-    """What ``--json`` prints; speeds are in tokens per second, shares from 0 to 1."""
+    """What ``--json`` prints; speeds are in tokens per second, shares from 0 to 1.
+
+    ``sources`` and ``pace`` are as in `drafting_report`, over all runs.
+    """
     return {
         "model": ready.target,
         "drafter": ready.drafter,
@@ -105,6 +110,7 @@ def as_json(ready: Ready, options: BenchOptions, results: list[Result]) -> Mappi
                 "outside_llama": result.outside,
                 "drafted_by_position": list(result.total.drafted_by_position),
                 "accepted_by_position": list(result.total.accepted_by_position),
+                **drafting_keys(result.total),
                 "prompt_tokens": result.total.prompt_tokens,
                 "prefilled_tokens": result.total.prefilled_tokens,
                 "runs": [run.tokens_per_second for run in result.runs],
@@ -115,7 +121,7 @@ def as_json(ready: Ready, options: BenchOptions, results: list[Result]) -> Mappi
 
 
 def as_text(ready: Ready, results: list[Result]) -> str:
-    """The table that a person reads."""
+    """The tables that a person reads."""
     header = (
         *("kind", "draft", "tokens/s", "to plain", "acceptance", "tokens/pass"),
         *("prefill tokens/s", "outside llama.cpp"),
@@ -134,10 +140,13 @@ def as_text(ready: Ready, results: list[Result]) -> str:
         for result in results
     ]
     best = max(results[-len({r.arm for r in results}) :], key=lambda result: result.speed)
-    return (
-        f"{ready.name}, threads: {ready.threads}, context: {ready.context}\n\n"
-        f"{table(header, rows)}\n\nfastest: {best.arm.name}, {best.speed:.1f} tokens/s"
+    parts = (
+        f"{ready.name}, threads: {ready.threads}, context: {ready.context}",
+        table(header, rows),
+        drafting_text([(result.kind, result.ratio, result.total) for result in results]),
+        f"fastest: {best.arm.name}, {best.speed:.1f} tokens/s",
     )
+    return "\n\n".join(part for part in parts if part)
 
 
 def _shown(value: float | None, form: str) -> str:

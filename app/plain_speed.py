@@ -1,9 +1,11 @@
 """What drafting gains, against plain decoding of the same pair.
 
-Measured where it can be: by a plain answer of this session, or of an earlier run with the same
-files and settings on this machine. Where nothing was ever decoded plain it is estimated: the answer
-tells how long a pass of the target over n rows took, v seconds on average, and the forecast how
-much more n rows cost than one, k(n) = pass(n) / pass(1) (`engine.plan.forecast.pass_seconds`). So
+Measured where it can be. Where the engine decides how far to draft it knows what a pass without a
+draft takes, here and now. Else it is a plain answer of this session, or of an earlier run with the
+same files and settings on this machine. Where nothing was ever decoded plain it is estimated: the
+answer tells how long a pass of the target over n rows took, v seconds on average, and the forecast
+how much more n rows cost than one, k(n) = pass(n) / pass(1) (`engine.plan.forecast.pass_seconds`).
+So
 
     plain = k(n) / v  tokens a second,    gain = drafted / plain - 1
 
@@ -79,14 +81,16 @@ class PlainSpeed:
     def gain(self, tally: Tally, *, exact: bool = False) -> Gain | None:
         """What drafts gained in an answer that has ended or is coming; ``exact``: in exact mode.
 
-        None where nothing was drafted, where there is too little of it to tell, and where there is
-        neither a measurement nor a forecast to go by.
+        None where nothing was drafted or weighed, where there is too little of it to tell, and
+        where there is neither a measurement nor a forecast to go by.
         """
-        if not tally.drafted or tally.decoded_tokens < LEAST_DECODED:
+        if tally.decoded_tokens < LEAST_DECODED:
             return None
-        plain = self._measured(_depth(tally))
+        plain = tally.pace.plain_speed if tally.pace is not None else None
+        if plain is None and tally.drafted:
+            plain = self._measured(_depth(tally))
         measured = plain is not None
-        if plain is None:
+        if plain is None and tally.drafted:
             plain = self._estimated(tally, exact=exact)
         if not plain:
             return None

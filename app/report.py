@@ -22,6 +22,7 @@ The keys of ``--output json`` are documented here and stay as they are:
 ``passes``               decode calls of the target after the prefill
 ``draft_seconds``        part of decode_seconds spent drafting; ``verify_seconds`` the target's part
 ``llama_seconds``        part of decode_seconds spent inside llama.cpp
+``sources``, ``pace``    where drafts came from and how far they went, see `drafting_report`
 ``seed``                 seed of the sampler, drawn if none was given
 ``exact``                true only if exact mode was on, lenience was 0 and ``gemma-local verify``
                          passed for this pair on this machine with these settings
@@ -33,6 +34,7 @@ After a crash of the engine in mid-answer, counts and times are those of the att
 
 from __future__ import annotations
 
+from gemma_local.app.drafting_report import drafting_keys
 from gemma_local.engine.messages import CacheUse, Done, Ready, Sampling, Tally
 from gemma_local.models.message import Message
 
@@ -60,6 +62,7 @@ def measurements(tally: Tally) -> dict[str, object]:
         "draft_seconds": round(tally.draft_seconds, _DIGITS),
         "verify_seconds": round(tally.verify_seconds, _DIGITS),
         "llama_seconds": round(tally.llama_seconds, _DIGITS),
+        **drafting_keys(tally),
     }
 
 
@@ -120,19 +123,6 @@ def _counted(count: int, what: str) -> str:
 
 def _size(count: int) -> str:
     return f"{count / (1 << 20):.1f} MiB"
-
-
-def positions_line(tally: Tally) -> str:
-    """Acceptance by place in the draft, empty when nothing was drafted."""
-    if not tally.drafted:
-        return ""
-    pairs = zip(tally.accepted_by_position, tally.drafted_by_position, strict=True)
-    shares = "  ".join(
-        f"{place}: {accepted / drafted:.0%} of {drafted}"
-        for place, (accepted, drafted) in enumerate(pairs, start=1)
-        if drafted
-    )
-    return f"accepted by position  {shares}"
 
 
 def exactness_label(*, exact: bool, lenience: float) -> str:

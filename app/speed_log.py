@@ -23,14 +23,13 @@ from gemma_local.engine.messages import (
     Loading,
     Prefill,
     Ready,
+    SourceTally,
     Stats,
     Tally,
 )
 
 WINDOW: Final = 2.0
 """Seconds over which the speed of the moment is taken: some tens of passes on a usual machine."""
-MTP: Final = "mtp"
-"""The name of Gemma 4's own drafter among sources."""
 
 _KEPT: Final = 500
 """Answers that are remembered one by one; the sums go over all."""
@@ -47,19 +46,6 @@ class Reading:
     reused: int
     tokens_per_second: float | None = None
     seconds_left: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """Tokens that one kind of drafter proposed, and how many were kept."""
-
-    drafted: int
-    accepted: int
-
-    @property
-    def acceptance(self) -> float:
-        """accepted / drafted."""
-        return self.accepted / self.drafted if self.drafted else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,10 +161,9 @@ class SpeedLog:
     # ------------------------------------------------------------------------------ the session
 
     @property
-    def sources(self) -> Mapping[str, Source]:
-        """Who drafted how much in all answers, by name."""
-        tally = self.session
-        return {MTP: Source(tally.drafted, tally.accepted)} if tally.drafted else {}
+    def sources(self) -> Mapping[str, SourceTally]:
+        """Who drafted how much in all answers, by name; those that drafted nothing are left out."""
+        return {source.name: source for source in self.session.sources if source.drafted}
 
     @property
     def reading_speed(self) -> float | None:

@@ -12,7 +12,8 @@ _APART: Final = frozenset({"sources", "pace"})
 
 
 def add(tallies: Iterable[Tally]) -> Tally:
-    """The sum of several, field by field. What pace thought last is that of the last one."""
+    """The sum of several, field by field. What pace thought last is that of the last one, and its
+    calibration, which goes on from one to the next."""
     runs = list(tallies)
     sums: dict[str, object] = {}
     for item in fields(Tally):
@@ -21,7 +22,7 @@ def add(tallies: Iterable[Tally]) -> Tally:
             is_row = item.name.endswith("_by_position")
             sums[item.name] = tuple(_add_columns(values)) if is_row else sum(values)
     sums["sources"] = tuple(_add_sources([one for run in runs for one in run.sources]))
-    sums["pace"] = _add_pace([run.pace for run in runs if run.pace is not None])
+    sums["pace"] = _add_pace(runs)
     return Tally(**sums)  # type: ignore[arg-type]
 
 
@@ -39,19 +40,32 @@ def _add_sources(sources: Sequence[SourceTally]) -> Iterator[SourceTally]:
         )
 
 
-def _add_pace(paces: Sequence[PaceTally]) -> PaceTally | None:
+def _add_pace(runs: Sequence[Tally]) -> PaceTally | None:
+    paces = [run.pace for run in runs if run.pace is not None]
     if not paces:
         return None
-    last = paces[-1]
     return PaceTally(
         lengths=tuple(_add_columns([pace.lengths for pace in paces])),
         parked=sum(pace.parked for pace in paces),
-        parked_now=last.parked_now,
-        reason=last.reason,
-        plain_speed=last.plain_speed,
-        calibration=last.calibration,
+        parked_now=paces[-1].parked_now,
+        reason=next((pace.reason for pace in reversed(paces) if pace.reason), ""),
+        plain_speed=_plain_speed(runs),
+        calibration=next((p.calibration for p in reversed(paces) if p.calibration), ()),
         seconds=sum(pace.seconds for pace in paces),
     )
+
+
+def _plain_speed(runs: Sequence[Tally]) -> float | None:
+    """Tokens over the time that they would have taken without drafts, as far as it is known."""
+    known = [
+        (run.decoded_tokens, run.pace.plain_speed)
+        for run in runs
+        if run.pace is not None and run.pace.plain_speed
+    ]
+    if len(known) == 1:
+        return known[0][1]
+    seconds = sum(tokens / speed for tokens, speed in known)
+    return sum(tokens for tokens, _ in known) / seconds if seconds else None
 
 
 def _add_columns(rows: Sequence[Sequence[int]]) -> Iterator[int]:

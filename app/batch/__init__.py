@@ -1,0 +1,1 @@
+"""``gemma-local batch``: a file of questions, answered several at once."""
