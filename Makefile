@@ -15,7 +15,7 @@ SETUP := $(PYTHON) packaging/make_venv.py
 
 # The targets share .venv, so two of them must not set it up at the same time.
 .NOTPARALLEL:
-.PHONY: help run test snapshots demo lint format bench pocket clean
+.PHONY: help run test coverage snapshots demo lint format bench pocket clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' Makefile
@@ -28,9 +28,13 @@ run: ## set .venv up and start gemma-local: ARGS="--model FILE"
 	@$(SETUP)
 	@$(BIN)/gemma-local $(ARGS)
 
-test: ## set .venv up and run the tests
+test: ## set .venv up and run the tests, one process for each CPU
 	@$(SETUP) test
-	$(PY) -m pytest $(ARGS)
+	$(PY) -m pytest -n logical --dist worksteal $(ARGS)
+
+coverage: ## run the tests and say which branches none of them takes
+	@$(SETUP) coverage test
+	$(PY) -m pytest -n logical --dist worksteal --cov --cov-report=term-missing:skip-covered $(ARGS)
 
 snapshots: ## compare pictures of all screens with the last ones; UPDATE=1 draws them anew
 	@$(SETUP) test
@@ -41,12 +45,13 @@ demo: ## fetch a small model (94 MiB) and ask it a question
 	@model=$$($(PY) packaging/demo.py) && \
 	$(BIN)/gemma-local --model "$$model" -p "What is gravity?" --stats $(ARGS)
 
-lint: ## check style, types and which module imports which
+lint: ## check style, types, which module imports which, and what is left over
 	@$(SETUP) lint test
 	$(PY) -m ruff check
 	$(PY) -m ruff format --check
 	$(PY) packaging/typecheck.py
 	PYTHONPATH=.venv/typing $(BIN)/lint-imports
+	$(PY) packaging/leftovers.py
 
 format: ## put the sources into the form that lint wants
 	@$(SETUP) lint test
@@ -64,4 +69,5 @@ pocket: ## train the pocket pair anew (hours): ARGS="--size smoke" tries it in a
 clean: ## remove what builds and checks leave behind; .venv stays
 	rm -rf build dist gemma_local.egg-info
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -f .coverage .coverage.*
 	find app engine models packaging tests -type d -name __pycache__ -prune -exec rm -rf {} +

@@ -41,15 +41,21 @@ def real(low: float, high: float, *, above: bool = False) -> Callable[[str], flo
     return convert
 
 
-def one_of(*words: str) -> Callable[[str], str]:
+class OneOf:
     """A converter for one of several words."""
 
-    def convert(text: str) -> str:
-        if text not in words:
-            raise ArgumentTypeError(f"give {_listed(words)}, not {text!r}")
+    def __init__(self, words: Sequence[str]) -> None:
+        self.words = tuple(words)
+
+    def __call__(self, text: str) -> str:
+        if text not in self.words:
+            raise ArgumentTypeError(f"give {_listed(self.words)}, not {text!r}")
         return text
 
-    return convert
+
+def one_of(*words: str) -> OneOf:
+    """A converter for one of several words."""
+    return OneOf(words)
 
 
 def some_text(text: str) -> str:

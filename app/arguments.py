@@ -6,8 +6,8 @@ Nothing here may import more than argparse and constants: ``gemma-local --help``
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
-from typing import Any, Final, Never
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, Final, Never, TypeAlias, TypeVar
 
 from gemma_local.app.agent.consent import MODES
 from gemma_local.app.argument_values import (
@@ -23,15 +23,26 @@ from gemma_local.app.argument_values import (
 from gemma_local.app.bench_prompts import KINDS
 from gemma_local.app.errors import UsageError
 from gemma_local.app.exit_codes import ExitCode
-from gemma_local.app.options import AnswerOptions, BenchOptions, VerifyOptions
+from gemma_local.app.options import (
+    MOST_ALTERNATIVES,
+    MOST_ATTEMPTS,
+    AnswerOptions,
+    BenchOptions,
+    PairOptions,
+    VerifyOptions,
+)
 from gemma_local.engine.messages import DRAFT_MAX
 
 COMMANDS: Final = {
+    "batch": "answer every line of a file, several at once",
     "bench": "measure decode and prefill speed at each draft length",
     "verify": "check that drafting changes nothing on this machine",
     "doctor": "look at this machine: what fits, how fast, and what is in the way",
     "sessions": "find, show, export and delete what was said",
     "models": "list, download, check and move models",
+    "config": "show and describe the settings",
+    "paths": "where everything is kept",
+    "completions": "complete commands and options in the shell",
 }
 """Commands by name, with what they do. The command line's first word decides."""
 
@@ -46,6 +57,11 @@ examples:
 """
 
 
+Options = TypeVar("Options", bound=PairOptions)
+Fill: TypeAlias = Callable[[Options, Collection[str]], Options]
+"""Fills in what the command line leaves open; hears which fields it gave."""
+
+
 class Parser(argparse.ArgumentParser):
     """An argument parser that raises UsageError, in one sentence, instead of ending the process."""
 
@@ -58,6 +74,8 @@ class Parser(argparse.ArgumentParser):
                 prog, max_help_position=30
             ),
             usage=f"{prog} [options]",
+            # What is not given is not set: the defaults are those of the options' fields.
+            argument_default=argparse.SUPPRESS,
             # An abbreviation that works today is ambiguous after the next release.
             allow_abbrev=False,
         )
@@ -83,11 +101,16 @@ class _Version(argparse.Action):
         parser.exit()
 
 
-def parse_answer(arguments: Sequence[str]) -> AnswerOptions:
-    """Options of ``gemma-local`` without a command. Raises UsageError."""
-    parser = _answer_parser()
-    options = AnswerOptions()
-    _, rest = parser.parse_known_args(arguments, options)
+def _as_given(options: Options, _given: Collection[str]) -> Options:
+    return options
+
+
+def parse_answer(arguments: Sequence[str], fill: Fill[AnswerOptions] = _as_given) -> AnswerOptions:
+    """Options of ``gemma-local`` without a command; ``fill`` adds what is not given. Raises
+    UsageError, and what ``fill`` raises."""
+    parser = answer_parser()
+    given, rest = parse_given(parser, arguments)
+    options = AnswerOptions(**given)
     if rest and rest[0] in COMMANDS:
         parser.error(f"{rest[0]} must come first: gemma-local {rest[0]} [options]")
     if rest and not rest[0].startswith("-"):
@@ -100,27 +123,47 @@ def parse_answer(arguments: Sequence[str]) -> AnswerOptions:
     works = options.allow or options.mode
     if options.raw and works:
         parser.error("--raw continues a text and uses no tools; leave --allow and --mode out")
-    if options.max_calls and options.prompt is not None and not works:
+    if options.best and (options.raw or options.mode == "plan"):
+        parser.error("--best changes files; leave --raw and --mode plan out")
+    if (options.judge or options.take) and not options.best:
+        parser.error("--judge and --take are for attempts: say how many with --best N")
+    if options.n > 1 and (options.go_on or options.resume is not None or works or options.best):
+        parser.error(
+            "--n gives several answers to one prompt; leave --continue, --resume, --allow, --mode "
+            "and --best out"
+        )
+    if options.max_calls and options.prompt is not None and not (works or options.best):
         parser.error("--max-calls is for work with tools; say what they may do with --allow")
     if options.drafter == "none" and options.draft:
         parser.error("--draft needs a drafter; leave --drafter none out, or give --draft off")
-    return options
+    return fill(options, given)
 
 
-def parse_bench(arguments: Sequence[str]) -> BenchOptions:
-    """Options of ``gemma-local bench``. Raises UsageError."""
-    parser, options = _bench_parser(), BenchOptions()
-    _refuse(parser, parser.parse_known_args(arguments, options)[1])
+def parse_bench(arguments: Sequence[str], fill: Fill[BenchOptions] = _as_given) -> BenchOptions:
+    """Options of ``gemma-local bench``, as ``parse_answer``."""
+    parser = bench_parser()
+    given, rest = parse_given(parser, arguments)
+    _refuse(parser, rest)
+    options = BenchOptions(**given)
     if options.kinds and options.raw_tokens:
         parser.error("--kinds and --raw-tokens exclude each other; give one of them")
-    return options
+    if options.simulate is not None and options.model is not None:
+        parser.error("--simulate needs no --model; leave one of them out")
+    return fill(options, given)
 
 
-def parse_verify(arguments: Sequence[str]) -> VerifyOptions:
-    """Options of ``gemma-local verify``. Raises UsageError."""
-    parser, options = _verify_parser(), VerifyOptions()
-    _refuse(parser, parser.parse_known_args(arguments, options)[1])
-    return options
+def parse_verify(arguments: Sequence[str], fill: Fill[VerifyOptions] = _as_given) -> VerifyOptions:
+    """Options of ``gemma-local verify``, as ``parse_answer``."""
+    parser = verify_parser()
+    given, rest = parse_given(parser, arguments)
+    _refuse(parser, rest)
+    return fill(VerifyOptions(**given), given)
+
+
+def parse_given(parser: Parser, arguments: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
+    """The options that were given, by the names of their fields, and the words that are none."""
+    given, rest = parser.parse_known_args(arguments)
+    return vars(given), rest
 
 
 def _refuse(parser: Parser, rest: Sequence[str]) -> None:
@@ -128,9 +171,10 @@ def _refuse(parser: Parser, rest: Sequence[str]) -> None:
         parser.error(f"there is no option {rest[0]!r}")
 
 
-def _answer_parser() -> Parser:
-    commands = "\n".join(f"  {name:9}{what}" for name, what in COMMANDS.items())
-    codes = "\n".join(f"  {code.value:<9}{code.meaning}" for code in ExitCode)
+def answer_parser() -> Parser:
+    """The options of ``gemma-local``."""
+    commands = "\n".join(f"  {name:13}{what}" for name, what in COMMANDS.items())
+    codes = "\n".join(f"  {code.value:<13}{code.meaning}" for code in ExitCode)
     parser = Parser(
         "gemma-local",
         "Runs Gemma 4, or another GGUF chat model, on this machine. With a prompt it answers and "
@@ -154,6 +198,12 @@ def _answer_parser() -> Parser:
         metavar="FORMAT",
         type=one_of("text", "json", "stream-json"),
         help="text (default), json (one object at the end) or stream-json (an object a line)",
+    )
+    add(
+        "--n",
+        metavar="N",
+        type=whole(1, MOST_ALTERNATIVES),
+        help="so many answers to the prompt, made at once and not saved (default 1)",
     )
     add("--max-tokens", metavar="N", type=whole(1, 1 << 20), help="stop after this many tokens")
     add(
@@ -181,6 +231,7 @@ def _answer_parser() -> Parser:
     )
     add("--plain", action="store_true", help="chat line by line, in any terminal")
     add("--no-save", dest="save", action="store_false", help="keep this conversation off the disk")
+    add("--save", action="store_true", help="save it, whatever the settings say")
 
     add = parser.add_argument_group("work on files, in the current folder").add_argument
     add(
@@ -202,47 +253,33 @@ def _answer_parser() -> Parser:
         type=whole(1, 100_000),
         help="calls of tools in one turn (default 40)",
     )
-
-    _add_pair_options(parser)
-    add = parser.add_argument_group("drafting").add_argument
     add(
-        "--draft",
+        "--best",
         metavar="N",
-        type=draft_length,
-        help=f"tokens to draft: auto (default), off, or 0 to {DRAFT_MAX}",
+        type=whole(2, MOST_ATTEMPTS),
+        help="make N attempts side by side, each in a copy of the files, and show the best one",
     )
-    _add_exact(add)
     add(
-        "--lenience",
-        metavar="X",
-        type=real(0, 1),
-        help="also accept drafted tokens that are at least (1 - X) times as likely as the best "
-        "one: faster, but no longer the model's own text (default 0)",
+        "--judge",
+        metavar="COMMAND",
+        type=some_text,
+        help="the command that an attempt has to pass (default: the project's tests)",
     )
+    add("--take", action="store_true", help="bring the best attempt into the files if it passes")
 
-    add = parser.add_argument_group("sampling (the defaults are the model's)").add_argument
-    add("--temperature", metavar="X", type=real(0, 10), help="0: always the likeliest token")
-    add("--top-k", metavar="N", type=whole(0, 1 << 20), help="only the N likeliest, 0 for all")
-    add(
-        "--top-p",
-        metavar="X",
-        type=real(0, 1, above=True),
-        help="only the likeliest that share this much, 1 for all",
-    )
-    add("--min-p", metavar="X", type=real(0, 1), help="only this likely beside the likeliest")
-    add("--seed", metavar="N", type=whole(0, (1 << 63) - 1), help="the same seed, the same text")
-    add("--repeat-penalty", metavar="X", type=real(0, 10, above=True), help="1 is off")
-    add("--frequency-penalty", metavar="X", type=real(-2, 2), help="0 is off")
-    add("--presence-penalty", metavar="X", type=real(-2, 2), help="0 is off")
+    add_pair_options(parser)
+    add_drafting(parser)
+    add_sampling(parser)
     return parser
 
 
-def _bench_parser() -> Parser:
+def bench_parser() -> Parser:
+    """The options of ``gemma-local bench``."""
     parser = Parser(
         "gemma-local bench",
         "Measures a pair: plain decoding, each draft length and the automatic one, interleaved.",
     )
-    _add_pair_options(parser)
+    add_pair_options(parser)
     add = parser.add_argument_group("measuring").add_argument
     add("--draft", metavar="N,N", type=draft_lengths, help="draft lengths (default 1,2,3,4,6,8)")
     add("--kinds", metavar="KIND,...", type=kinds, help=f"of {', '.join(KINDS)} (default all)")
@@ -256,17 +293,25 @@ def _bench_parser() -> Parser:
     )
     _add_exact(add)
     add("--json", action="store_true", help="print one JSON object in place of the table")
+    add(
+        "--simulate",
+        metavar="PROFILE",
+        nargs="*",
+        help="no model: try how lengths are chosen on profiles of machines and texts, all, by "
+        "name, or from a .json file",
+    )
     return parser
 
 
-def _verify_parser() -> Parser:
+def verify_parser() -> Parser:
+    """The options of ``gemma-local verify``."""
     parser = Parser(
         "gemma-local verify",
         "Decodes prompts plain and with drafting, in the default and in the exact mode, and "
         "compares\ntexts and logits. A combination that passes may be called exact from then on.",
         f"exit status {ExitCode.DIFFERENT.value}: something differs in exact mode",
     )
-    _add_pair_options(parser)
+    add_pair_options(parser)
     add = parser.add_argument_group("comparing").add_argument
     add("--draft", metavar="N,N", type=draft_lengths, help="draft lengths (default 2,3,4,6)")
     add("--tokens", metavar="N", type=whole(2, 1 << 16), help="tokens a prompt (default 64)")
@@ -276,7 +321,8 @@ def _verify_parser() -> Parser:
     return parser
 
 
-def _add_pair_options(parser: Parser) -> None:
+def add_pair_options(parser: Parser) -> None:
+    """The options about which pair is loaded, and how."""
     add = parser.add_argument_group("model").add_argument
     add(
         "--model",
@@ -299,6 +345,43 @@ def _add_pair_options(parser: Parser) -> None:
         type=one_of("f16", "bf16", "q8_0"),
         help="numbers of the KV cache: f16 (usual), bf16, or q8_0 (half the memory)",
     )
+
+
+def add_drafting(parser: Parser) -> None:
+    """The options about drafts."""
+    add = parser.add_argument_group("drafting").add_argument
+    add(
+        "--draft",
+        metavar="N",
+        type=draft_length,
+        help=f"tokens to draft: auto (default), off, or 0 to {DRAFT_MAX}",
+    )
+    _add_exact(add)
+    add(
+        "--lenience",
+        metavar="X",
+        type=real(0, 1),
+        help="also accept drafted tokens that are at least (1 - X) times as likely as the best "
+        "one: faster, but no longer the model's own text (default 0)",
+    )
+
+
+def add_sampling(parser: Parser) -> None:
+    """The options about how tokens are chosen."""
+    add = parser.add_argument_group("sampling (the defaults are the model's)").add_argument
+    add("--temperature", metavar="X", type=real(0, 10), help="0: always the likeliest token")
+    add("--top-k", metavar="N", type=whole(0, 1 << 20), help="only the N likeliest, 0 for all")
+    add(
+        "--top-p",
+        metavar="X",
+        type=real(0, 1, above=True),
+        help="only the likeliest that share this much, 1 for all",
+    )
+    add("--min-p", metavar="X", type=real(0, 1), help="only this likely beside the likeliest")
+    add("--seed", metavar="N", type=whole(0, (1 << 63) - 1), help="the same seed, the same text")
+    add("--repeat-penalty", metavar="X", type=real(0, 10, above=True), help="1 is off")
+    add("--frequency-penalty", metavar="X", type=real(-2, 2), help="0 is off")
+    add("--presence-penalty", metavar="X", type=real(-2, 2), help="0 is off")
 
 
 def _add_exact(add: Callable[..., Any]) -> None:

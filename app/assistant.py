@@ -256,7 +256,9 @@ class Assistant:
         try:
             self._make_room()
             request = self._make_request(self.conversation.history())
-            reading = Read(request.id, request.prompt, request.session, request.exact)
+            reading = Read(
+                request.id, request.prompt, request.session, request.exact, request.draft
+            )
             for _ in self._idle.run(reading):
                 pass
             self._idle.done()
@@ -277,7 +279,8 @@ class Assistant:
         try:
             request = self._make_request(self.conversation.history())
             digest = hashlib.blake2b(repr(request.prompt).encode(), digest_size=8).hexdigest()
-            reading = Read(request.id, request.prompt, f"beginning {digest}", request.exact)
+            name = f"beginning {digest}"
+            reading = Read(request.id, request.prompt, name, request.exact, request.draft)
             for event in self._idle.run(reading):
                 match event:
                     case Done(reason="read", tally=tally) if tally.prefill_seconds >= LONG_READING:
@@ -376,9 +379,14 @@ class Assistant:
             return self._engine.count(prompts)
 
     def _revive(self, why: str) -> None:
-        """Start the engine again after its process ended between two answers."""
+        """Start the engine again after its process ended between two answers; and once more if it
+        ends while it loads. Raises EngineFailed."""
         self._listener.died(why)
-        self._engine.restart(self._listener.event)
+        try:
+            self._engine.restart(self._listener.event)
+        except EngineDied as death:
+            self._listener.died(str(death))
+            self._engine.restart(self._listener.event)
 
     def _reply(self, opening: Opening) -> Reply | GuestReply:
         return reply_for(self._is_gemma4, self._markers, self.conversation.tools, opening)

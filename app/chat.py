@@ -9,10 +9,11 @@ from typing import Final
 
 from gemma_local.app.chat_view import ChatView, say, show_last_turn
 from gemma_local.app.dialogue import Dialogue
+from gemma_local.app.drafting_report import drafting_lines
 from gemma_local.app.exit_codes import ExitCode
 from gemma_local.app.one_shot import end_of
 from gemma_local.app.options import AnswerOptions
-from gemma_local.app.report import cache_line, positions_line, speed_line
+from gemma_local.app.report import cache_line, speed_line
 from gemma_local.app.saving import Saving
 from gemma_local.app.terminal import dim, note, progress
 from gemma_local.engine.messages import Done
@@ -89,7 +90,7 @@ class Chat:
                 say(self._dialogue.use().line())
                 self._dialogue.assistant.idle()
             case "/compact":
-                done = self._dialogue.compact()
+                done = self._dialogue.assistant.compact()
                 say(dim("stopped" if done is None else done.sentence(), sys.stdout))
                 self._dialogue.assistant.idle()
             case "/stats":
@@ -133,9 +134,9 @@ class Chat:
     def _show_stats(self) -> None:
         lines, last = [self._describe_pair()], self._dialogue.last
         if last is not None:
-            lines += [speed_line(last.tally, self._dialogue.last_label), positions_line(last.tally)]
-            lines += [cache_line(last.cache)]
-        say("\n".join(line for line in lines if line))
+            lines.append(speed_line(last.tally, self._dialogue.last_label))
+            lines += [*drafting_lines(last.tally), cache_line(last.cache)]
+        say("\n".join(lines))
 
     def _describe_pair(self) -> str:
         ready = self._dialogue.ready

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from gemma_local.app import arguments
 from gemma_local.app.errors import UsageError
 from gemma_local.app.exit_codes import ExitCode, exit_code_of
+from gemma_local.app.settings_options import with_settings
 from gemma_local.app.terminal import note, prepare_streams
 from gemma_local.app.unexpected import log_unexpected
 from gemma_local.models.errors import GemmaLocalError
@@ -45,13 +46,20 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(words: list[str]) -> int:
     match words:
+        case ["batch", *rest]:
+            from gemma_local.app.batch.arguments import parse_batch
+
+            work = parse_batch(rest, with_settings)
+            from gemma_local.app.batch import command as batch_command
+
+            return batch_command.run(work)
         case ["bench", *rest]:
-            options = arguments.parse_bench(rest)
+            options = arguments.parse_bench(rest, with_settings)
             from gemma_local.app import bench
 
             return bench.run(options)
         case ["verify", *rest]:
-            choices = arguments.parse_verify(rest)
+            choices = arguments.parse_verify(rest, with_settings)
             from gemma_local.app import verify
 
             return verify.run(choices)
@@ -76,21 +84,48 @@ def _run(words: list[str]) -> int:
             from gemma_local.app.doctor.command import run as examine
 
             return examine(wanted)
+        case ["config", *rest]:
+            from gemma_local.app.config_command.arguments import parse_config
+
+            subject = parse_config(rest)
+            from gemma_local.app.config_command import command as config_command
+
+            return config_command.run(subject)
+        case ["paths", *rest]:
+            from gemma_local.app import paths_command
+
+            return paths_command.run(paths_command.parse_paths(rest))
+        case ["completions", *rest]:
+            from gemma_local.app import completions
+
+            return completions.run(completions.parse_completions(rest))
         case _:
             return _answer_or_chat(words)
 
 
 def _answer_or_chat(words: list[str]) -> int:
-    options = arguments.parse_answer(words)
+    options = arguments.parse_answer(words, with_settings)
     has_input = sys.stdin is not None and not sys.stdin.isatty()
     if options.prompt is not None or has_input:
+        if options.best:
+            from gemma_local.app.best import errand as contest
+
+            return contest.run(options)
         if options.allow or options.mode:
             from gemma_local.app import errand
 
             return errand.run(options)
+        if options.n > 1:
+            from gemma_local.app import alternatives
+
+            return alternatives.run(options)
         from gemma_local.app import one_shot
 
         return one_shot.run(options)
+    if options.best:
+        raise UsageError("--best needs a task: give one with -p; in the app there is /best")
+    if options.n > 1:
+        raise UsageError("--n needs a prompt: give one with -p or on standard input")
     if options.output != "text" or options.raw:
         what = "--raw" if options.raw else f"--output {options.output}"
         raise UsageError(f"{what} needs a prompt: give one with -p or on standard input")
@@ -128,7 +163,7 @@ def _complain(sentence: str, code: ExitCode, words: list[str]) -> ExitCode:
 
 def _output_form(words: list[str]) -> str:
     """What form of output was asked for; looked up by hand, as the error may be in the options."""
-    if words[:1] in (["bench"], ["verify"], ["sessions"], ["models"], ["doctor"]):
+    if words and words[0] in arguments.COMMANDS:
         return "json" if "--json" in words else "text"
     for word, value in itertools.pairwise([*words, ""]):
         form = value if word == "--output" else word.removeprefix("--output=")

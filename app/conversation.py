@@ -58,6 +58,26 @@ class Conversation:
         self._examples = tuple(examples) if self.tools else ()
         self.thinking = thinking and writer.supports_thinking
 
+    def twin(
+        self,
+        record: Record,
+        *,
+        writer: PromptWriter | None = None,
+        entries: Sequence[Entry] | None = None,
+    ) -> Conversation:
+        """The same conversation for somebody who goes on with it apart from this one, or begins
+        like it with other ``entries``: prompts begin alike, so that this need not be read again.
+        """
+        return Conversation(
+            self._writer if writer is None else writer,
+            record,
+            self.entries if entries is None else entries,
+            system=self.system,
+            tools=self.tools,
+            examples=self._examples,
+            thinking=self.thinking,
+        )
+
     # --------------------------------------------------------------------------------- reading
 
     @property

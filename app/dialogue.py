@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gemma_local.app import folders
+from gemma_local.app.abreast import abreast
 from gemma_local.app.agent.turn import Turned, end_of
 from gemma_local.app.assistant import Answered, Assistant
-from gemma_local.app.compaction import Compacted
+from gemma_local.app.best.scratch import sweep
 from gemma_local.app.context_window import ContextUse
 from gemma_local.app.conversation import FILES, Conversation
 from gemma_local.app.errors import UsageError
@@ -23,7 +23,7 @@ from gemma_local.app.record import Unsaved
 from gemma_local.app.report import exactness_label, measurements
 from gemma_local.app.requests import request, sampling
 from gemma_local.app.saving import Kept, Saving
-from gemma_local.app.sessions.entry import Entry, first_entries
+from gemma_local.app.sessions.entry import Entry, first_entries, unspoken
 from gemma_local.app.speed_record import remember_answer
 from gemma_local.app.stop import Stop
 from gemma_local.engine.client import Engine
@@ -84,6 +84,8 @@ class Dialogue:
         launch = prepare(self.options, longest_draft=self.options.draft)
         # A template that does not work is better known before the model is loaded.
         self._writer = prompt_writer(launch.target)
+        if self._terms is not None and self._terms.have_helpers(launch.target.parameter_count):
+            launch, _ = abreast(launch, 2)
         self._launch = launch
         return launch
 
@@ -93,6 +95,8 @@ class Dialogue:
         Raises BadModelFile, EngineDied, SessionInUse, SessionsUnavailable.
         """
         self._saving = saving
+        # What a process that was killed has left.
+        sweep()
         ready = self._load(on_loading)
         self._begin(saving.open(ready, system=self.options.system or ""))
         return ready
@@ -123,6 +127,16 @@ class Dialogue:
     def revive(self, on_loading: OnLoading | None = None) -> Ready:
         """Start the engine again after its process has ended. Raises EngineFailed, EngineDied."""
         return self.engine.restart(on_loading)
+
+    def load_as(self, launch: Launch, on_loading: OnLoading | None = None) -> None:
+        """Load the pair in another way, now or when it is opened; the conversation goes on.
+
+        Raises EngineFailed, EngineDied.
+        """
+        if self._engine is not None:
+            load = launch.with_states().load if self._saved.keeps else launch.load
+            self._engine.start(load, on_loading)
+        self._launch = launch
 
     @property
     def is_open(self) -> bool:
@@ -191,15 +205,6 @@ class Dialogue:
         answered = self.answer(stop)
         return Turned(end_of(answered), answered)
 
-    def retry(self, stop: Stop | None = None) -> Answered:
-        """Have the person's last message answered again; the model does not read what came of it
-        before.
-
-        Raises UsageError if nothing was said, and as ``Assistant.answer`` does.
-        """
-        self.ask_again()
-        return self.answer(stop)
-
     def ask_again(self) -> None:
         """Say the person's last message once more, to be answered with ``answer`` or ``turn``; the
         model does not read what came of it before. What tools have done stays done.
@@ -234,14 +239,6 @@ class Dialogue:
     def use(self) -> ContextUse:
         """What the next prompt takes of the context. Raises EngineFailed."""
         return self.assistant.use()
-
-    def sizes(self) -> dict[int, int]:
-        """Tokens of each message that the model reads, by its number. Raises EngineFailed."""
-        return self.assistant.sizes()
-
-    def compact(self, stop: Stop | None = None) -> Compacted | None:
-        """Make room in the context; None if it was stopped. Raises EngineFailed."""
-        return self.assistant.compact(stop)
 
     def think(self, budget: int | None) -> bool:
         """Let the model think before its answers: at most ``budget`` tokens, 0 for no limit, None
@@ -326,7 +323,7 @@ class Dialogue:
         vocabulary ``tokenizer``."""
         entries: Sequence[Entry] = self.conversation.entries
         if self.ready.tokenizer != tokenizer:
-            entries = [_unspoken(entry) for entry in entries]
+            entries = [unspoken(entry) for entry in entries]
         self.kept.describe(self.ready)
         self._talk(entries)
 
@@ -361,6 +358,12 @@ class Dialogue:
             from gemma_local.app.agent.loop import Agent
 
             assert self._terms is not None and self._on_tools is not None
+            if bench.task is not None:
+                from gemma_local.app.agent.helpers import Helpers
+
+                bench.task.helpers = Helpers(
+                    self.engine, conversation, make_request, bench, self._terms, is_gemma4=is_gemma4
+                )
             usual = sampling(self.options, is_gemma4=is_gemma4).temperature
             self._agent = Agent(
                 self._assistant, bench, self._terms, self._on_tools, self.answer, temperature=usual
@@ -383,6 +386,7 @@ class Dialogue:
             lambda text: self.engine.count([(Text(text),)])[0],
             label=self.kept.label,
             supports_tools=self._writer.supports_tools,
+            sequences=self.ready.sequences,
         )
         self.toolless = found if isinstance(found, str) else ""
         return None if isinstance(found, str) else found
@@ -392,8 +396,3 @@ class Dialogue:
         agent, self._agent = self._agent, None
         if agent is not None:
             agent.bench.close()
-
-
-def _unspoken(entry: Entry) -> Entry:
-    """Without what only means something in the vocabulary that it was said in."""
-    return replace(entry, message=replace(entry.message, spoken=None), tokens=None)

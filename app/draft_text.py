@@ -24,7 +24,7 @@ class DraftText:
 
     def __init__(self, place: Path, folder: Path, *, every: float = EVERY_SECONDS) -> None:
         """``place`` holds the files of all folders; see ``folders.prompts_path``. At most one
-        write in ``every`` seconds."""
+        write in ``every`` seconds, but for an empty text: what was sent is not to come back."""
         self._place = place
         self._stem = f"{file_stem(folder)}."
         self._path: Path | None = None
@@ -33,6 +33,7 @@ class DraftText:
         self._writing = threading.Lock()
         self._change = threading.Condition()
         self._waiting: Written | None = None
+        self._was_emptied = False
         self._is_closed = False
         self._thread: threading.Thread | None = None
         self.problem = ""
@@ -44,6 +45,7 @@ class DraftText:
             if self._is_closed:
                 return
             self._waiting = written
+            self._was_emptied |= not written.text
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="draft", daemon=True)
                 self._thread.start()
@@ -87,7 +89,7 @@ class DraftText:
             with self._change:
                 while self._waiting is None and not self._is_closed:
                     self._change.wait()
-                written, self._waiting = self._waiting, None
+                written, self._waiting, self._was_emptied = self._waiting, None, False
             if written is None:
                 return
             try:
@@ -96,8 +98,7 @@ class DraftText:
             except OSError as error:
                 self.problem = f"what you write is not kept: {error.strerror or error}"
             with self._change:
-                if not self._is_closed:
-                    self._change.wait_for(lambda: self._is_closed, self._every)
+                self._change.wait_for(lambda: self._is_closed or self._was_emptied, self._every)
 
     def _write(self, written: Written) -> None:
         with self._writing:

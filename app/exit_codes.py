@@ -21,6 +21,8 @@ class ExitCode(IntEnum):
     NEEDED_CONSENT = 7
     IN_CIRCLES = 8
     TOO_MANY_CALLS = 9
+    NONE_PASSES = 10
+    LINES_FAILED = 11
     INTERRUPTED = 130
 
     @property
@@ -40,6 +42,8 @@ _MEANINGS = {
     ExitCode.NEEDED_CONSENT: "something was not done because nobody could be asked; see --allow",
     ExitCode.IN_CIRCLES: "the model made the same calls again and again, and nothing came of it",
     ExitCode.TOO_MANY_CALLS: "the model made as many calls as it may; see --max-calls",
+    ExitCode.NONE_PASSES: "--best: no attempt passes what it is judged by",
+    ExitCode.LINES_FAILED: "batch: some lines could not be answered",
     ExitCode.INTERRUPTED: "Ctrl-C",
 }
 

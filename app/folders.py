@@ -43,6 +43,11 @@ def history_path() -> Path:
     return platformdirs.user_state_path(_NAME, appauthor=False) / "runs.jsonl"
 
 
+def pace_path(machine: str) -> Path:
+    """What was learned about drafting on this ``machine`` (`engine.plan.history.machine_key`)."""
+    return platformdirs.user_state_path(_NAME, appauthor=False) / f"pace-{machine}.json"
+
+
 def bandwidth_path() -> Path:
     """The memory's bandwidth, measured."""
     return platformdirs.user_state_path(_NAME, appauthor=False) / "bandwidth.json"
@@ -69,6 +74,11 @@ def state_path() -> Path:
     return platformdirs.user_cache_path(_NAME, appauthor=False) / "states"
 
 
+def attempts_path() -> Path:
+    """The folder with copies of projects that attempts work in, while they do."""
+    return platformdirs.user_cache_path(_NAME, appauthor=False) / "attempts"
+
+
 def _usable(folder: Path) -> Path:
     """``folder``, or one for temporary files where it can't be written (no home, full disk)."""
     try:
@@ -78,3 +88,17 @@ def _usable(folder: Path) -> Path:
     except OSError:
         pass
     return Path(tempfile.mkdtemp(prefix=f"{_NAME}-"))
+
+
+def places() -> dict[str, Path]:
+    """Every folder that something is kept in, by what it is for. On some systems several are one.
+
+    What huggingface_hub keeps is not among them: ``models.store.hub_cache``.
+    """
+    return {
+        "settings": settings_path().parent,
+        "data": sessions_path().parent,
+        "state": history_path().parent,
+        "cache": state_path().parent,
+        "log": platformdirs.user_log_path(_NAME, appauthor=False),
+    }

@@ -21,6 +21,7 @@ from gemma_local.engine.hardware.machine import Machine
 from gemma_local.engine.messages import Load, Loading, Ready
 from gemma_local.engine.plan.candidate import candidate_of_files
 from gemma_local.engine.plan.choice import SizePlan, plan_one, require
+from gemma_local.engine.plan.history import machine_key
 from gemma_local.engine.plan.room import room_of
 from gemma_local.engine.plan.search import Fitting
 from gemma_local.engine.plan.settings import Wishes
@@ -31,6 +32,7 @@ from gemma_local.models.pair import check_pair, find_drafter
 from gemma_local.models.target import TargetFacts, inspect_target
 
 if TYPE_CHECKING:
+    from gemma_local.engine.plan.parallel import Work
     from gemma_local.models.footprint import KvType
     from gemma_local.models.store.library import Library
 
@@ -50,6 +52,8 @@ class Launch:
     planned: SizePlan | None = None
     machine: Machine | None = None
     """Where, and how fast it is expected to be; None where that cannot be told."""
+    why_so_many: str = ""
+    """What speaks for this number of sequences, where work for several was planned."""
 
     def with_states(self) -> Launch:
         """The same, keeping the states of named sessions on disk."""
@@ -92,13 +96,19 @@ class Launch:
 
 
 def prepare(
-    options: PairOptions, *, longest_draft: int | None, usual_draft: int | None = None
+    options: PairOptions,
+    *,
+    longest_draft: int | None,
+    usual_draft: int | None = None,
+    sequences: int | None = None,
+    work: Work | None = None,
 ) -> Launch:
     """Choose and check the files, and plan how they are loaded.
 
     ``longest_draft`` is the longest draft that will be asked for, None for the plan's choice, 0
     for none: then a drafter is checked if one was named, but not loaded. ``usual_draft`` is the one
-    that most requests will ask for, if that is not the longest.
+    that most requests will ask for, if that is not the longest. ``sequences`` is how many requests
+    are to run at once, None: one, or as many as get ``work`` done soonest.
 
     Raises:
         NoModel, BadModelFile, BadPair, UsageError, WishRefused, UnfitBuild: with what to do.
@@ -115,6 +125,7 @@ def prepare(
         draft_max=longest_draft,
         gpu_layers=None if options.gpu_layers < 0 else options.gpu_layers,
         threads=options.threads or None,
+        sequences=sequences,
         kv_type=cast("KvType | None", options.kv_type),
     )
     # llama.cpp names its devices in a process of its own, while headers are read here.
@@ -125,11 +136,13 @@ def prepare(
         drafter = _choose_drafter(options, target, library)
     if machine.result().build.is_unfit:
         raise UnfitBuild(machine.result().build)
-    planned = _planned(machine.result(), target, drafter, wishes)
+    pace_file = str(folders.pace_path(machine_key(machine.result())))
+    planned, why = _planned(machine.result(), target, drafter, wishes, work)
     is_missed = longest_draft != 0 and drafter is None and options.drafter == "auto"
     remark = _missing_drafter(target, longest_draft) if is_missed else ""
     if planned is None:
         load = _unplanned(options, target, drafter, longest_draft)
+        load = replace(load, sequences=sequences or 1, pace_file=pace_file)
         return Launch(target, load, remark)
     fitting = require(planned, room_of(machine.result()))
     if fitting.off_because and longest_draft != 0:
@@ -141,7 +154,8 @@ def prepare(
         not machine.result().accelerators
     )
     load = _load(target, drafter, fitting, all_layers=is_open and fitting.full)
-    return Launch(target, load, remark, planned, machine.result())
+    load = replace(load, pace_file=pace_file)
+    return Launch(target, load, remark, planned, machine.result(), why)
 
 
 def _choose_target(
@@ -165,17 +179,28 @@ def _choose_target(
 
 
 def _planned(
-    machine: Machine, target: TargetFacts, drafter: DrafterFacts | None, wishes: Wishes
-) -> SizePlan | None:
-    """How the pair runs on this machine; None where its header tells too little."""
+    machine: Machine,
+    target: TargetFacts,
+    drafter: DrafterFacts | None,
+    wishes: Wishes,
+    work: Work | None,
+) -> tuple[SizePlan | None, str]:
+    """How the pair runs on this machine, None where its header tells too little; and why with so
+    many sequences."""
     if not target.anatomy.kv_layers:
-        return None
+        return None, ""
     if drafter is None:
         wishes = replace(wishes, draft=None, draft_max=None)
     candidate = candidate_of_files(target, drafter)
     bandwidth = known_bandwidth(machine, wishes)
     past = past_runs(machine, bandwidth)
-    return plan_one(machine, candidate, wishes, bandwidth=bandwidth, correction=past)
+    if work is None:
+        return plan_one(machine, candidate, wishes, bandwidth=bandwidth, correction=past), ""
+    from gemma_local.engine.plan.parallel import plan_parallel
+
+    work = replace(work, context=min(work.context, candidate.context_limit))
+    found = plan_parallel(machine, candidate, wishes, work, bandwidth=bandwidth, correction=past)
+    return found.planned, found.why
 
 
 def _load(

@@ -9,6 +9,7 @@ from typing import Final
 from gemma_local.app import folders
 from gemma_local.app.assistant import Answered, Assistant
 from gemma_local.app.conversation import Conversation
+from gemma_local.app.drafting_report import drafting_lines
 from gemma_local.app.errors import UsageError
 from gemma_local.app.exactness_record import ExactnessRecord, deserves_label
 from gemma_local.app.exit_codes import ExitCode
@@ -16,13 +17,7 @@ from gemma_local.app.launch import Launch, prepare
 from gemma_local.app.options import AnswerOptions
 from gemma_local.app.output import Output, output_for
 from gemma_local.app.prompts import PromptWriter, prompt_writer
-from gemma_local.app.report import (
-    answer_report,
-    exactness_label,
-    measurements,
-    positions_line,
-    speed_line,
-)
+from gemma_local.app.report import answer_report, exactness_label, measurements, speed_line
 from gemma_local.app.requests import request
 from gemma_local.app.saving import Kept, Saving
 from gemma_local.app.speed_record import remember_answer
@@ -155,5 +150,5 @@ def _standard_input() -> str:
 
 def print_stats(done: Done, label: str) -> None:
     """Speed and acceptance, on standard error."""
-    lines = [speed_line(done.tally, label), positions_line(done.tally)]
-    print("\n".join(line for line in lines if line), file=sys.stderr, flush=True)
+    lines = [speed_line(done.tally, label), *drafting_lines(done.tally)]
+    print("\n".join(lines), file=sys.stderr, flush=True)

@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final
+
+MOST_ALTERNATIVES: Final = 16
+"""Answers to one prompt."""
+MOST_ATTEMPTS: Final = 8
+"""At one task; more only cost more."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -32,7 +38,9 @@ class AnswerOptions(PairOptions):
     last conversation of this folder, ``resume`` the one with this id; "" asks which. ``plain``
     chats line by line, without the screens. ``allow`` are rules as ``--allow`` has them, ``mode``
     is one of ``agent.consent``; with either a prompt is done with tools, in ``max_calls`` calls at
-    most, 0 for the usual number.
+    most, 0 for the usual number. ``best`` attempts are made at it, 0 for just doing it, and judged
+    by the command ``judge``, "" for the project's usual one; ``take`` the best. ``n`` answers are
+    given to one prompt.
     """
 
     prompt: str | None = None
@@ -46,6 +54,10 @@ class AnswerOptions(PairOptions):
     allow: list[str] = field(default_factory=list)
     mode: str | None = None
     max_calls: int = 0
+    best: int = 0
+    judge: str = ""
+    take: bool = False
+    n: int = 1
     output: str = "text"
     stats: bool = False
     draft: int | None = None
@@ -64,13 +76,15 @@ class AnswerOptions(PairOptions):
 
 @dataclass(kw_only=True, slots=True)
 class BenchOptions(PairOptions):
-    """Options of ``gemma-local bench``. ``raw_tokens`` 0 means the built-in prompts."""
+    """Options of ``gemma-local bench``. ``raw_tokens`` 0 means the built-in prompts. ``simulate``
+    names profiles to simulate in place of measuring, none means all; None: it is measured."""
 
     draft: tuple[int, ...] = (1, 2, 3, 4, 6, 8)
     kinds: tuple[str, ...] = ()
     tokens: int = 64
     repeat: int = 3
     raw_tokens: int = 0
+    simulate: list[str] | None = None
     json: bool = False
 
 
@@ -83,3 +97,17 @@ class VerifyOptions(PairOptions):
     raw: bool = False
     tokens: int = 64
     json: bool = False
+
+
+@dataclass(kw_only=True, slots=True)
+class BatchOptions(AnswerOptions):
+    """Options of ``gemma-local batch``; those of an answer hold for lines that say nothing else.
+
+    ``file`` has the questions, "-" is standard input; answers go to ``out``, "" is standard output.
+    ``parallel`` 0 leaves the number at once to the plan.
+    """
+
+    file: str = ""
+    out: str = ""
+    parallel: int = 0
+    stop_on_error: bool = False

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from gemma_local.app.agent.events import ToolEnded, ToolEvent, ToolOutput, ToolStarted
 from gemma_local.app.agent.listener import AgentListener
@@ -16,6 +17,8 @@ from gemma_local.app.report import measurements
 from gemma_local.app.terminal import note, printable, progress
 from gemma_local.engine.messages import Delta, Event, Loading, Prefill, Ready, Stats
 from gemma_local.models.reply import AnswerText, Part, ThoughtText
+
+_WRITING: Final = threading.Lock()
 
 
 class Output(AgentListener, Protocol):
@@ -48,7 +51,7 @@ class TextOutput:
     def __init__(self) -> None:
         self._last = "\n"
         self._thought_tokens = 0
-        self._title = ""
+        self._titles: dict[str, str] = {}
 
     def event(self, event: Event) -> None:
         _show_progress(event)
@@ -77,12 +80,13 @@ class TextOutput:
     def tool(self, event: ToolEvent) -> None:
         match event:
             case ToolStarted():
-                self._title = f"{event.tool} {event.title}"
-                progress.show(self._title)
+                self._titles[event.id] = f"{event.tool} {event.title}"
+                progress.show(self._titles[event.id])
             case ToolEnded():
                 progress.clear()
                 self._end_line()
-                line = f"{self._title}: {event.summary or event.outcome}"
+                title = self._titles.pop(event.id, "")
+                line = f"{title}: {event.summary or event.outcome}"
                 print(printable(line, sys.stderr), file=sys.stderr, flush=True)
 
     def answered(self, answered: Answered) -> None:
@@ -159,17 +163,27 @@ class StreamOutput:
     ``approval_denied`` (id, reason) if it may not be done, and ``tool_result`` (id; outcome "ok",
     "failed", "refused" or "stopped"; summary; text, what the model reads of it; seconds; path,
     before and after of a changed file in diff, else null).
+
+    With ``--n`` every event of an answer has ``alternative``, its number from 1 on.
     """
+
+    def __init__(self, **marks: object) -> None:
+        """``marks`` are keys that every object gets besides its own."""
+        self._marks = marks
+
+    def write(self, value: Mapping[str, object]) -> None:
+        """One object."""
+        write_json({**value, **self._marks})
 
     def event(self, event: Event) -> None:
         match event:
             case Loading():
-                write_json({"type": "loading", "stage": event.stage, "fraction": event.fraction})
+                self.write({"type": "loading", "stage": event.stage, "fraction": event.fraction})
             case Prefill():
                 counts = {"done": event.done, "total": event.total, "reused": event.reused}
-                write_json({"type": "prefill", **counts})
+                self.write({"type": "prefill", **counts})
             case Stats():
-                write_json({"type": "stats", **measurements(event.tally)})
+                self.write({"type": "stats", **measurements(event.tally)})
 
     def parts(self, parts: Sequence[Part], drafted: Sequence[bool], delta: Delta | None) -> None:
         thought = "".join(part.text for part in parts if isinstance(part, ThoughtText))
@@ -178,50 +192,50 @@ class StreamOutput:
             tokens = list(delta.tokens) if delta is not None else []
             drafted = list(delta.drafted) if delta is not None else []
             said = {"text": text, "thought": thought}
-            write_json({"type": "delta", **said, "tokens": tokens, "drafted": drafted})
+            self.write({"type": "delta", **said, "tokens": tokens, "drafted": drafted})
 
     def ready(self, ready: Ready, pid: int | None) -> None:
         facts: dict[str, Any] = asdict(ready)
         facts["model"] = facts.pop("target")
         # The inside of the wire between the processes.
         del facts["markers"], facts["tokenizer"]
-        write_json({"type": "ready", "pid": pid, **facts})
+        self.write({"type": "ready", "pid": pid, **facts})
 
     def died(self, why: str) -> None:
-        write_json({"type": "restart", "reason": why})
+        self.write({"type": "restart", "reason": why})
         note(f"{why}; starting it again to finish the answer")
 
     def notice(self, sentence: str) -> None:
-        write_json({"type": "notice", "text": sentence})
+        self.write({"type": "notice", "text": sentence})
         note(sentence)
 
     def tool(self, event: ToolEvent) -> None:
         match event:
             case ToolStarted():
                 facts = {"id": event.id, "tool": event.tool, "title": event.title}
-                write_json({"type": "tool_call", **facts, "arguments": dict(event.arguments)})
+                self.write({"type": "tool_call", **facts, "arguments": dict(event.arguments)})
             case ToolOutput():
-                write_json({"type": "tool_output", "id": event.id, "text": event.text})
+                self.write({"type": "tool_output", "id": event.id, "text": event.text})
             case ToolEnded():
                 if event.outcome == "refused":
-                    write_json({"type": "approval_denied", "id": event.id, "reason": event.body})
+                    self.write({"type": "approval_denied", "id": event.id, "reason": event.body})
                 facts = {"id": event.id, "outcome": event.outcome, "summary": event.summary}
                 diff = event.diff
                 change = diff and {"path": diff.path, "before": diff.before, "after": diff.after}
                 seconds = round(event.seconds, 3)
                 text = {"text": event.body, "seconds": seconds, "diff": change}
-                write_json({"type": "tool_result", **facts, **text})
+                self.write({"type": "tool_result", **facts, **text})
 
     def answered(self, answered: Answered) -> None:
         done = answered.done
         said = {"finish_reason": done.reason, "calls": len(answered.calls)}
-        write_json({"type": "answer", **said, **measurements(done.tally)})
+        self.write({"type": "answer", **said, **measurements(done.tally)})
 
     def told(self, texts: Sequence[str]) -> None:
         pass
 
     def done(self, report: Mapping[str, object]) -> None:
-        write_json({"type": "done", **report})
+        self.write({"type": "done", **report})
 
     def broken_off(self) -> None:
         pass
@@ -233,9 +247,11 @@ def answer_text(parts: Sequence[Part]) -> str:
 
 
 def write_json(value: Mapping[str, object]) -> None:
-    """One object on a line of its own, at once."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
-    sys.stdout.flush()
+    """One object on a line of its own, at once. Any thread may write."""
+    line = json.dumps(value, ensure_ascii=False) + "\n"
+    with _WRITING:
+        sys.stdout.write(line)
+        sys.stdout.flush()
 
 
 def _show_progress(event: Event) -> None:

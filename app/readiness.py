@@ -128,7 +128,7 @@ def _suited(found: tuple[Offer, ...]) -> tuple[Offer | None, str]:
     if not plans:
         return None, ""
     chosen, why = choose(list(plans.values()))
-    suited = next((offer for offer in found if offer.planned is chosen), None)
+    suited = next((offer for offer in found if chosen and offer.planned is chosen), None)
     return suited, f"{why[0].upper()}{why[1:]}."
 
 

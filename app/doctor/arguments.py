@@ -18,20 +18,25 @@ class DoctorOptions:
     json: bool = False
 
 
-def parse_doctor(arguments: Sequence[str]) -> DoctorOptions:
-    """Options of ``gemma-local doctor``. Raises UsageError."""
-    parser = Parser(
+def parser() -> Parser:
+    """The options of ``gemma-local doctor``."""
+    made = Parser(
         "gemma-local doctor",
         "Looks at this machine: what llama.cpp can use of it, which Gemma 4 fits and how fast it\n"
         "would be, and what to do about problems. Takes a few seconds the first time, because the\n"
         "memory's speed is measured.",
         f"exit status {ExitCode.FAILED.value}: something must be mended before a model can run",
     )
-    options = DoctorOptions()
-    add = parser.add_argument
+    add = made.add_argument
     add("--size", metavar="SIZE", type=some_text, help="explain this size (default: the best one)")
     add("--json", action="store_true", help="print one JSON object, with all sizes explained")
-    rest = parser.parse_known_args(arguments, options)[1]
+    return made
+
+
+def parse_doctor(arguments: Sequence[str]) -> DoctorOptions:
+    """Options of ``gemma-local doctor``. Raises UsageError."""
+    grammar, options = parser(), DoctorOptions()
+    rest = grammar.parse_known_args(arguments, options)[1]
     if rest:
-        parser.error(f"there is no option {rest[0]!r}")
+        grammar.error(f"there is no option {rest[0]!r}")
     return options

@@ -15,6 +15,8 @@ from gemma_local.app.agent.run.sandbox import Offer, offered
 from gemma_local.app.confirmation import Confirmation, confirm
 from gemma_local.app.doctor.troubles import Trouble, troubles_of
 from gemma_local.app.model_choice import installed_library, survey
+from gemma_local.app.settings import Settings
+from gemma_local.app.settings_file import load_settings
 from gemma_local.app.terminal import progress
 from gemma_local.engine.hardware.bandwidth import Bandwidth, bandwidth, remembered
 from gemma_local.engine.hardware.detection import detect
@@ -101,6 +103,7 @@ def examine() -> Examination:
     confirmed = attempt("llama.cpp's own plan", lambda: confirm(here), None)
     key = machine_key(machine)
     nothing: list[Run] = []
+    attempt("the settings", load_settings, Settings())
     runs = attempt("earlier runs", lambda: History(folders.history_path()).runs(), nothing)
     sandbox = attempt("what confines commands", offered, Offer())
     progress.clear()

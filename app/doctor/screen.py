@@ -201,7 +201,7 @@ def reasons(size: SizePlan) -> Iterator[tuple[str, str]]:
         missing = size.missing
         assert missing is not None
         lacks = human_bytes(missing.total)
-        why_not = f"even with a context of {missing.context} tokens {lacks} of memory are missing"
+        why_not = f"even with a context of {missing.context:,} tokens {lacks} of memory are missing"
         yield "not at all", why_not
         return
     why = dict(size.reasons)
@@ -209,6 +209,8 @@ def reasons(size: SizePlan) -> Iterator[tuple[str, str]]:
         value = getattr(size.settings, name)
         if name == "cache_bytes":
             value = human_bytes(value)
+        elif isinstance(value, int):
+            value = f"{value:,}"
         yield title, f"{value}: {why[name]}"
     for caution in size.cautions:
         yield "careful", caution

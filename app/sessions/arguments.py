@@ -72,21 +72,36 @@ def parse_sessions(arguments: Sequence[str]) -> SessionsOptions:
             return _parse("repair", rest, RepairOptions(), _repair)
         case []:
             return ListOptions()
+    parser().parse_known_args(arguments)
+    raise UsageError(f"there is no command {arguments[0]!r} (see {_PROG} --help)")
+
+
+def parser() -> Parser:
+    """The options of ``gemma-local sessions`` without a command."""
     commands = "\n".join(f"  {name:9}{what}" for name, what in COMMANDS.items())
-    parser = Parser(
+    return Parser(
         _PROG,
         "Finds, shows and deletes what was said. Without a command it lists.",
         f"commands ({_PROG} COMMAND --help):\n{commands}",
     )
-    parser.parse_known_args(arguments)
-    raise UsageError(f"there is no command {arguments[0]!r} (see {_PROG} --help)")
+
+
+def parsers() -> dict[str, Parser]:
+    """The options of each command."""
+    adders = (_list, _show, _search, _export, _import, _remove, _rename, _branch, _repair)
+    return {name: _parser(name, add) for name, add in zip(COMMANDS, adders, strict=True)}
+
+
+def _parser(name: str, add: Callable[[Parser], str]) -> Parser:
+    parser = Parser(f"{_PROG} {name}", f"{COMMANDS[name].capitalize()}.")
+    parser.usage = f"{parser.prog} [options] {add(parser)}".rstrip()
+    return parser
 
 
 def _parse(
     name: str, arguments: Sequence[str], options: _Options, add: Callable[[Parser], str]
 ) -> _Options:
-    parser = Parser(f"{_PROG} {name}", f"{COMMANDS[name].capitalize()}.")
-    parser.usage = f"{parser.prog} [options] {add(parser)}".rstrip()
+    parser = _parser(name, add)
     rest = parser.parse_known_args(arguments, options)[1]
     if rest:
         what = "option" if rest[0].startswith("-") else "place for"

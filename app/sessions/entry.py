@@ -65,6 +65,11 @@ def first_entries(entries: Sequence[Entry], count: int) -> list[Entry]:
     ]
 
 
+def unspoken(entry: Entry) -> Entry:
+    """Without what only means something in the vocabulary that it was said in."""
+    return replace(entry, message=replace(entry.message, spoken=None), tokens=None)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionInfo:
     """A session without its entries.

@@ -20,6 +20,8 @@ _FORMATS: Final[dict[str, Format]] = {
     ".html": "html",
     ".htm": "html",
 }
+ENDINGS: Final = tuple(_FORMATS)
+"""The endings of files that say in which format a session is written."""
 
 
 def format_of(path: Path | None) -> Format:

@@ -5,21 +5,18 @@ and Chinese or Japanese has no spaces to find words by. It costs 2.3 bytes a cha
 for a message of 1,000. What is shorter than three characters is looked for by reading all folded
 text (10 ms for 5 million characters), as is everything where SQLite lacks FTS5.
 
-Folded is what is compared, on both sides: lower case, compatibility forms resolved (NFKD), accents
-off. So "uber" finds "Über", and "strasse" finds "Straße", whichever way either was typed.
+What is compared is folded on both sides, see ``folding``.
 """
 
 from __future__ import annotations
 
 import re
 import sqlite3
-import unicodedata
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
-from itertools import accumulate
 from typing import Final
 
 from gemma_local.app.sessions.database import Database
+from gemma_local.app.sessions.folding import fold, unfolded
 from gemma_local.app.sessions.titles import one_line
 from gemma_local.models.message import Message, Value
 
@@ -30,7 +27,6 @@ its end, and would take longer to index than to run."""
 _SHORTEST: Final = 3
 _AROUND: Final = 48
 _TERM: Final = re.compile(r'"([^"]*)"|([^\s"]+)')
-_ACCENTS: Final = range(0x300, 0x370)
 _CREATE: Final = (
     "CREATE VIRTUAL TABLE words USING fts5"
     "(text, content='passages', content_rowid='id', tokenize='trigram case_sensitive 1')"
@@ -146,32 +142,10 @@ def snippet(message: Message, terms: Iterable[str]) -> str:
     places = [(at, len(term)) for term in terms if (at := folded.find(term)) >= 0]
     at, length = min(places, default=(0, 0))
     if len(folded) != len(text):
-        at = _unfolded(text, at)
+        at = unfolded(text, at)
     start, end = max(0, at - _AROUND), at + length + _AROUND
     before, after = "…" if start else "", "…" if end < len(text) else ""
     return f"{before}{one_line(text[start:end])}{after}"
-
-
-def fold(text: str) -> str:
-    """``text`` as it is compared. NUL and lone surrogates, which SQLite cannot store or compare,
-    become spaces."""
-    if text.isascii():
-        return text.lower().replace("\0", " ")
-    return "".join(map(_fold, text))
-
-
-@lru_cache(maxsize=4096)
-def _fold(character: str) -> str:
-    if character == "\0" or "\ud800" <= character <= "\udfff":
-        return " "
-    apart = unicodedata.normalize("NFKD", character.casefold()).casefold()
-    return "".join(part for part in apart if ord(part) not in _ACCENTS)
-
-
-def _unfolded(text: str, at: int) -> int:
-    """The place in ``text`` of the character that makes ``fold(text)[at]``."""
-    ends = accumulate(len(_fold(character)) for character in text)
-    return next((place for place, end in enumerate(ends) if end > at), len(text))
 
 
 def _texts(value: Value) -> Iterator[str]:

@@ -25,9 +25,10 @@ from gemma_local.app.sessions import rows
 from gemma_local.app.sessions.database import Database
 from gemma_local.app.sessions.entry import Entry, Hit, SessionInfo, first_entries
 from gemma_local.app.sessions.errors import NoSuchSession, SessionInUse, SessionsUnavailable
+from gemma_local.app.sessions.folding import fold
 from gemma_local.app.sessions.identifier import as_typed, is_id, new_id
 from gemma_local.app.sessions.lock import SessionLock
-from gemma_local.app.sessions.search_index import SearchIndex, fold, snippet, terms_of
+from gemma_local.app.sessions.search_index import SearchIndex, snippet, terms_of
 from gemma_local.app.sessions.session import Session
 from gemma_local.app.sessions.titles import clipped, one_line, title_given
 

@@ -9,10 +9,11 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
+from textual import events
 from textual.app import App
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.command import Provider
 from textual.message import Message
 
@@ -20,21 +21,35 @@ from gemma_local.app.options import AnswerOptions
 from gemma_local.app.settings import Settings
 from gemma_local.app.settings_file import BadSettings, remember
 from gemma_local.app.tui.attention import Attention, driver_write
-from gemma_local.app.tui.commands.keys import binding, keymap
+from gemma_local.app.tui.commands.key_names import display
+from gemma_local.app.tui.commands.keys import KEYS, Key, binding, chosen_keys, keymap, shown_key
 from gemma_local.app.tui.commands.provider import PALETTE_CSS, CommandProvider
 from gemma_local.app.tui.desk import Desk
 from gemma_local.app.tui.glyphs import glyphs_for
 from gemma_local.app.tui.news import News, NewsBuffer
 from gemma_local.app.tui.palette import Palette
 from gemma_local.app.tui.screens.chat import ChatScreen
-from gemma_local.app.tui.themes import THEMES
+from gemma_local.app.tui.terminal_answers import is_dark_by_environment
+from gemma_local.app.tui.themes import DARK, LIGHT, THEMES
 from gemma_local.app.tui.transcript.look import Look
 from gemma_local.app.tui.update_pace import UpdatePace
 from gemma_local.models.errors import GemmaLocalError
 
 if TYPE_CHECKING:
+    from textual.driver import Driver
+
     from gemma_local.app.agent.consent import Mode
+    from gemma_local.app.tui.early_terminal import EarlyTerminal
     from gemma_local.app.tui.status.page_screen import PageScreen
+
+
+TOASTS_CSS: Final = """
+ToastRack { align: right top; margin: 0; }
+ChatScreen > ToastRack { dock: top; }
+Toast { padding: 0 1; background: $panel; }
+"""
+"""For the app's CSS: where something is written at the bottom, what goes by itself shows up at the
+top."""
 
 
 class GemmaLocalApp(App[None]):
@@ -44,7 +59,7 @@ class GemmaLocalApp(App[None]):
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {CommandProvider}
     # Without it Textual would add one of its own, which no setting could change.
     BINDINGS: ClassVar[list[BindingType]] = [replace(binding("palette"), show=False)]
-    CSS = PALETTE_CSS
+    CSS = f"{PALETTE_CSS}{TOASTS_CSS}"
 
     class NewsCame(Message):
         """Something waits to be told."""
@@ -54,12 +69,17 @@ class GemmaLocalApp(App[None]):
         options: AnswerOptions,
         settings: Settings,
         on_shown: Callable[[], None] = lambda: None,
+        terminal: EarlyTerminal | None = None,
     ) -> None:
-        """``on_shown`` is called when the first picture is on the screen."""
-        super().__init__()
+        """``on_shown`` is called when the first picture is on the screen. ``terminal`` was taken
+        before."""
+        super().__init__(driver_class=_driver_class(terminal))
+        self.terminal = terminal
         self._on_shown = on_shown
         self.options = options
         self.settings = settings
+        self.keys: tuple[Key, ...] = KEYS
+        """What keys do, the person's own among them."""
         self.glyphs = glyphs_for(settings.screen.glyphs, locale.getencoding(), os.environ)
         self.failure: GemmaLocalError | None = None
         """Why it could not even begin."""
@@ -70,6 +90,7 @@ class GemmaLocalApp(App[None]):
         self._news = NewsBuffer(self._call)
         self._chat: ChatScreen | None = None
         self._pace = UpdatePace()
+        self._wants_terminals_theme = False
         self.mode = cast("Mode", options.mode or settings.agent.mode)
         """What the model may do when it begins."""
         agent = settings.agent.model_copy(update={"mode": self.mode})
@@ -83,6 +104,7 @@ class GemmaLocalApp(App[None]):
     def on_mount(self) -> None:
         self._set_theme(self.settings.screen.theme)
         try:
+            self.keys = chosen_keys(self.settings.keys)
             self.set_keymap(keymap(self.settings.keys))
         except BadSettings as error:
             self.notify(str(error), severity="error", markup=False, timeout=20)
@@ -178,6 +200,22 @@ class GemmaLocalApp(App[None]):
         if news and self.chat.is_attached:
             self.chat.hear(news)
 
+    # ------------------------------------------------------------------------------------ keys
+
+    async def on_event(self, event: events.Event) -> None:
+        """See every key before whatever it is for."""
+        if isinstance(event, events.Key | events.Paste) and self._chat is not None:
+            self._chat.disarm(event.key if isinstance(event, events.Key) else "")
+        await super().on_event(event)
+
+    def get_key_display(self, binding: Binding) -> str:
+        """One spelling of keys, wherever they are named."""
+        return display(binding)
+
+    def key(self, action: str) -> str:
+        """The key that does something, as people read it."""
+        return shown_key(action, self.keys)
+
     # ---------------------------------------------------------------------------------- screen
 
     def look(self) -> Look:
@@ -188,6 +226,8 @@ class GemmaLocalApp(App[None]):
 
     def change_theme(self, name: str) -> None:
         """Another theme, now and from now on."""
+        if name == "auto" and self.terminal is not None:
+            self.terminal.ask(driver_write(self))
         self._set_theme(name)
         self.keep_setting("screen.theme", name)
 
@@ -199,12 +239,25 @@ class GemmaLocalApp(App[None]):
             self.notify(f"not remembered: {error}", severity="warning", markup=False)
 
     def _set_theme(self, name: str) -> None:
+        self._wants_terminals_theme = name == "auto"
         if name == "auto":
-            name = THEMES[0].name
+            name = self._theme_of_terminal()
         if name not in self.available_themes:
             self.notify(f"there is no theme {name!r}; /theme names them", markup=False)
-            name = THEMES[0].name
+            name = DARK.name
         self.theme = name
+
+    def _theme_of_terminal(self) -> str:
+        """The one of our own that is as dark as the terminal, or as light."""
+        is_dark = self.terminal.answers.is_dark if self.terminal is not None else None
+        if is_dark is None:
+            is_dark = is_dark_by_environment(os.environ)
+        return (LIGHT if is_dark is False else DARK).name
+
+    def on_background_told(self) -> None:
+        """The terminal has answered late."""
+        if self._wants_terminals_theme:
+            self._set_theme("auto")
 
     def on_page_screen_copy_asked(self, event: PageScreen.CopyAsked) -> None:
         self.chat.errands.copy(event.text, "the page")
@@ -222,3 +275,13 @@ class GemmaLocalApp(App[None]):
     def folder(self) -> Path:
         """Where it was started."""
         return Path.cwd()
+
+
+def _driver_class(terminal: EarlyTerminal | None) -> type[Driver] | None:
+    """The driver for a terminal that was taken before; None leaves it to Textual."""
+    if terminal is None:
+        return None
+    # Here: there is none of it on Windows.
+    from gemma_local.app.tui.terminal_driver import TerminalDriver
+
+    return TerminalDriver

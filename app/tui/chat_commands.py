@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gemma_local.app.errors import UsageError
-from gemma_local.app.tui.commands.keys import chosen_keys
+from gemma_local.app.tui.suspending import suspend
 from gemma_local.app.tui.transcript.answer_item import AnswerItem
 
 if TYPE_CHECKING:
     # A page, and what it needs, is loaded when it is opened: the first picture waits for none.
     from gemma_local.app.agent.consent import Mode
+    from gemma_local.app.best.wish import Wish
     from gemma_local.app.dialogue import Dialogue
     from gemma_local.app.quick_tasks import Source, TaskName
     from gemma_local.app.sessions.entry import Entry, SessionInfo
@@ -78,7 +79,11 @@ class ChatCommands:
                 desk.branch(entry - 1)
 
         def choose(entries: Sequence[Entry]) -> None:
-            said = [entry.number for entry in entries if entry.message.role == "user"]
+            said = [
+                entry.number
+                for entry in entries
+                if entry.message.role == "user" and entry.kind == "message"
+            ]
             if number is None:
                 from gemma_local.app.tui.screens.rewind import RewindPicker
 
@@ -106,6 +111,10 @@ class ChatCommands:
     def go_on(self) -> None:
         self._open_first()
         self._screen.go_on()
+
+    def best(self, wish: Wish) -> None:
+        self._open_first()
+        self._screen.desk.best(wish)
 
     def compact(self) -> None:
         self._open_first()
@@ -259,8 +268,11 @@ class ChatCommands:
     def help(self) -> None:
         from gemma_local.app.tui.screens.help import HelpScreen
 
-        keys = chosen_keys(self._screen.gemma.settings.keys)
-        self._screen.app.push_screen(HelpScreen(keys, glyphs=self._screen.gemma.glyphs))
+        gemma = self._screen.gemma
+        gemma.push_screen(HelpScreen(gemma.keys, glyphs=gemma.glyphs))
+
+    def suspend(self) -> None:
+        suspend(self._screen.app)
 
     def exit(self) -> None:
         self._screen.app.exit()

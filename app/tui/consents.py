@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from gemma_local.app.agent.consent import Proposal, Verdict
 from gemma_local.app.tui.approval.card import ApprovalCard
+from gemma_local.app.tui.glyphs import Glyphs
 
 if TYPE_CHECKING:
     from gemma_local.app.tui.screens.chat import ChatScreen
@@ -49,6 +50,18 @@ class Consents:
             return
         screen = self._screen
         proposal, _ = self._waiting[0]
-        screen.mount(ApprovalCard(proposal, glyphs=screen.gemma.glyphs), before=screen.composer)
+        screen.mount(_card(proposal, screen.gemma.glyphs), before=screen.composer)
         # Without an answer nothing goes on, however short the wait was.
         screen.gemma.attention.answered(math.inf, f"asks: {proposal.title}")
+
+
+def _card(proposal: Proposal, glyphs: Glyphs) -> ApprovalCard:
+    """The card for a proposal."""
+    if proposal.tool == "best":
+        # Here: few sessions have attempts made.
+        from gemma_local.app.best.offer import Offer
+        from gemma_local.app.tui.approval.offer_card import OfferCard
+
+        if isinstance(proposal, Offer):
+            return OfferCard(proposal, glyphs=glyphs)
+    return ApprovalCard(proposal, glyphs=glyphs)

@@ -23,7 +23,6 @@ from gemma_local.app.tui.news import (
     Opened,
     OpenedWhy,
     Planned,
-    TaskDone,
     TurnEnded,
     Used,
 )
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from gemma_local.app.agent.consent import Mode, Proposal, Verdict
     from gemma_local.app.agent.terms import Terms
     from gemma_local.app.assistant import Answered
+    from gemma_local.app.best.wish import Wish
     from gemma_local.app.dialogue import Dialogue
     from gemma_local.app.options import AnswerOptions
     from gemma_local.app.quick_tasks import Source, TaskName
@@ -195,24 +195,23 @@ class Desk(JobThread):
 
     def task(self, number: int, name: TaskName, source: Source) -> None:
         """Do a small task beside the conversation; its news bears ``number``."""
-        stop = Stop()
 
-        def job() -> None:
-            from gemma_local.app.idle import Stopped
-            from gemma_local.app.task_run import do_task
-            from gemma_local.app.tui.ear import TaskEar
+        def job(stop: Stop) -> None:
+            from gemma_local.app.tui.task_job import do_task_job
 
-            ear = TaskEar(self._tell, number)
-            try:
-                task, text = do_task(self._dialogue, name, source, ear, stop)
-            except Stopped:
-                self._tell(TaskDone(number, "", "stopped"))
-            except GemmaLocalError as error:
-                self._tell(TaskDone(number, "", str(error)))
-            else:
-                self._tell(TaskDone(number, text, task.note))
+            do_task_job(self._dialogue, number, name, source, self._tell, stop)
 
-        self._do("task", job, stop)
+        self._do_beside(job)
+
+    def best(self, wish: Wish) -> None:
+        """Have several attempts made at a task, and take the one that the person picks."""
+
+        def job(stop: Stop) -> None:
+            from gemma_local.app.tui.contest_job import hold_contest
+
+            hold_contest(self._dialogue, wish, self._tell, partial(self._ask, stop), stop)
+
+        self._do_beside(job)
 
     def begin_new(self) -> None:
         """Begin a new conversation."""
@@ -228,7 +227,6 @@ class Desk(JobThread):
 
     def rewind(self, entry: int) -> None:
         """Go back to before the person's message with this number, in a copy."""
-
         stop = Stop()
 
         def job() -> None:
@@ -270,7 +268,7 @@ class Desk(JobThread):
         stop = Stop()
 
         def job() -> None:
-            done = self._dialogue.compact(stop)
+            done = self._dialogue.assistant.compact(stop)
             self._tell(Notice("stopped" if done is None else done.sentence()))
             self._tell(Used(self._dialogue.use()))
 
@@ -280,7 +278,7 @@ class Desk(JobThread):
         """Tell what the conversation takes of the context."""
 
         def job() -> None:
-            self._tell(Used(self._dialogue.use(), self._dialogue.sizes()))
+            self._tell(Used(self._dialogue.use(), self._dialogue.assistant.sizes()))
 
         self._do("", job)
 
@@ -335,6 +333,11 @@ class Desk(JobThread):
             self._saving.close()
 
     # ---------------------------------------------------------------------------------- inside
+
+    def _do_beside(self, job: Callable[[Stop], None]) -> None:
+        """Do something beside the conversation that takes its time."""
+        stop = Stop()
+        self._do("task", partial(job, stop), stop)
 
     def _turn(self, stop: Stop) -> None:
         """Have the last message answered, with all the calls of tools that this takes."""

@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from textual.widgets import Static
-
-_TEXT: Final = (
-    "The engine has ended, and nothing of the conversation is lost. f5 starts it again; so does "
-    "the next message."
-)
 
 
 class EngineBanner(Static):
@@ -22,8 +15,13 @@ class EngineBanner(Static):
     }
     """
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(_TEXT, id=id, markup=False)
+    def __init__(self, restart: str, *, id: str | None = None) -> None:  # noqa: A002
+        """``restart`` is the key that starts the engine again, as people read it."""
+        text = (
+            f"The engine has ended, and nothing of the conversation is lost. {restart} starts it "
+            "again; so does the next message."
+        )
+        super().__init__(text, id=id, markup=False)
 
     def show(self, *, is_down: bool) -> bool:
         """Be there or not; whether that is a change."""

@@ -54,7 +54,7 @@ class Errands:
             else:
                 self._screen.sending.failed(text, None)
 
-        proposal = Proposal("secrets", "read", "add to the message", why=str(error))
+        proposal = Proposal("secrets", "message", "add it to the message", why=str(error))
         self._screen.consents.ask(proposal, answer)
 
     def prepare_task(self, name: TaskName, text: str) -> None:
@@ -97,7 +97,13 @@ class Errands:
             except GemmaLocalError as error:
                 self._tell(screen.toast, str(error), "warning")
             else:
-                self._tell(screen.say, f"written to {path}")
+                self._tell(written)
+
+        def written() -> None:
+            is_seen = screen.transcript.at_end
+            screen.say(f"written to {path}")
+            if not is_seen:
+                screen.toast(f"written to {path}")
 
         self._run(write)
 

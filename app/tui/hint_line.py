@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from textual.widgets import Static
 
 from gemma_local.app.tui.glyphs import Glyphs
 from gemma_local.app.tui.transcript.transcript import Transcript
-
-_BROWSING: Final = (
-    "up/down move   enter open   c copy   C copy code   r rewind   b branch   esc back"
-)
 
 
 class HintLine(Static):
@@ -21,19 +15,32 @@ class HintLine(Static):
     HintLine { display: none; height: 1; padding: 0 2; color: $text-muted; }
     """
 
-    def __init__(self, glyphs: Glyphs, *, id: str | None = None) -> None:  # noqa: A002
+    def __init__(self, glyphs: Glyphs, jump: str, *, id: str | None = None) -> None:  # noqa: A002
+        """``jump`` is the key that jumps to the end, as people read it."""
         super().__init__(id=id, markup=False)
         self._glyphs = glyphs
+        self._jump = jump
+        self._browsing = f" {glyphs.dot} ".join(
+            (
+                f"{glyphs.up}{glyphs.down} move",
+                "Enter open",
+                "c copy",
+                "C copy code",
+                "r rewind",
+                "b branch",
+                "Esc back",
+            )
+        )
 
     def show(self, transcript: Transcript, *, about_to_leave: bool) -> None:
         """Say what fits the moment best."""
         text = ""
         if about_to_leave:
-            text = "ctrl+c again leaves"
+            text = "Ctrl-C again leaves"
         elif transcript.has_focus:
-            text = _BROWSING
+            text = self._browsing
         elif not transcript.at_end:
             unseen = f"{transcript.unseen} new below, " if transcript.unseen else ""
-            text = f"{self._glyphs.jump} {unseen}ctrl+end jumps to the end"
+            text = f"{self._glyphs.jump} {unseen}{self._jump} jumps to the end"
         self.update(text)
         self.display = bool(text)

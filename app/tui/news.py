@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from gemma_local.app.agent.events import ToolEvent
     from gemma_local.app.agent.turn import End
     from gemma_local.app.assistant import Answered
+    from gemma_local.app.best.contest import Result
+    from gemma_local.app.best.standing import Standing
+    from gemma_local.app.best.wish import Wish
     from gemma_local.app.context_window import ContextUse
     from gemma_local.app.launch import Launch
     from gemma_local.app.sessions.entry import Entry
@@ -155,6 +158,35 @@ class TaskDone:
 
 
 @dataclass(frozen=True, slots=True)
+class Said:
+    """These are part of the conversation now, and were not said word by word."""
+
+    entries: Sequence[Entry]
+
+
+@dataclass(frozen=True, slots=True)
+class ContestBegan:
+    """Several attempts at a task begin."""
+
+    wish: Wish
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptStands:
+    """One of them is further."""
+
+    standing: Standing
+
+
+@dataclass(frozen=True, slots=True)
+class ContestOver:
+    """They have ended; without a result ``note`` says why."""
+
+    result: Result | None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Working:
     """What the desk does now, empty when it waits."""
 
@@ -163,7 +195,8 @@ class Working:
 
 News: TypeAlias = (
     "Event | Planned | Opened | NotOpened | Asked | Piece | Answer | TurnEnded | Told | "
-    "BrokenOff | Died | Notice | Used | TaskPiece | TaskDone | Working | ToolEvent | Proposal"
+    "BrokenOff | Died | Notice | Used | TaskPiece | TaskDone | Said | ContestBegan | "
+    "AttemptStands | ContestOver | Working | ToolEvent | Proposal"
 )
 
 
@@ -204,6 +237,8 @@ def _merged(last: News, news: News) -> News | None:
             return ToolOutput(last.id, last.text + news.text)
         case TaskPiece(), TaskPiece() if last.task == news.task and last.drafted == news.drafted:
             return TaskPiece(last.task, last.text + news.text, last.drafted)
+        case AttemptStands(), AttemptStands() if last.standing.number == news.standing.number:
+            return news
         case (Loading(), Loading()) | (Prefill(), Prefill()) | (Stats(), Stats()):
             return news
     return None

@@ -19,8 +19,8 @@ _KEYS = (
     ("/", "commands"),
     ("@", "add a file"),
     ("!", "run a command"),
-    ("f1", "keys and commands"),
-    ("f2", "speed and memory"),
+    ("F1", "keys and commands"),
+    ("F2", "speed and memory"),
 )
 _MARGIN = 4
 _KEY = 4

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from rich.style import Style
 
+from gemma_local.app.tui.lines.program_colours import ProgramColours
 from gemma_local.app.tui.lines.theme_colours import ThemeColours
 
 
@@ -50,6 +51,8 @@ class Palette:
     removed_part: Style
     """Lines of a diff, and the parts of them that differ."""
     hunk: Style
+    programs: ProgramColours | None = None
+    """What the colours become that programs ask for; None where the terminal's own are used."""
     syntax: str = "monokai"
     """The name of a Pygments style, of one of ``lines.syntax``, or "ansi" for the terminal's
     sixteen colours."""
@@ -105,6 +108,7 @@ def _of_theme(variables: Mapping[str, str], dark: bool) -> Palette:
         added_part=Style(color=theme.text("foreground", on=added_part), bgcolor=added_part),
         removed_part=Style(color=theme.text("foreground", on=removed_part), bgcolor=removed_part),
         hunk=Style(color=theme.text("foreground", strength=0.66)),
+        programs=ProgramColours.of(theme),
         syntax=variables.get("syntax", "gemma-dark" if dark else "gemma-light"),
     )
 

@@ -12,16 +12,21 @@ from gemma_local.app.tui.footer import footer, footer_of
 from gemma_local.app.tui.news import (
     Answer,
     Asked,
+    AttemptStands,
     BrokenOff,
+    ContestBegan,
+    ContestOver,
     Died,
     News,
     Notice,
     Piece,
+    Said,
     TaskDone,
     TaskPiece,
     Told,
 )
 from gemma_local.app.tui.transcript.answer_item import AnswerItem
+from gemma_local.app.tui.transcript.contest_item import ContestItem
 from gemma_local.app.tui.transcript.divider_item import DividerItem
 from gemma_local.app.tui.transcript.item import Item
 from gemma_local.app.tui.transcript.notice_item import Kind, NoticeItem
@@ -48,6 +53,7 @@ class Scribe:
         self._answer: AnswerItem | None = None
         self._tools: dict[str, ToolItem] = {}
         self._tasks: dict[int, TaskItem] = {}
+        self._contest: ContestItem | None = None
 
     @property
     def is_writing(self) -> bool:
@@ -58,6 +64,7 @@ class Scribe:
         """Another conversation is at hand."""
         self.close()
         self._tasks.clear()
+        self._contest = None
         self._transcript.clear()
         self._transcript.extend(items_of(entries, self._dot))
 
@@ -134,6 +141,18 @@ class Scribe:
             case TaskDone() if (task := self._tasks.get(news.task)) is not None:
                 task.finish(news.text, news.note)
                 return task
+            case Said():
+                self._transcript.extend(items_of(news.entries, self._dot))
+            case ContestBegan():
+                self._contest = ContestItem(news.wish)
+                self._transcript.add(self._contest)
+            case AttemptStands() if self._contest is not None:
+                self._contest.stands(news.standing)
+                return self._contest
+            case ContestOver() if self._contest is not None:
+                ended, self._contest = self._contest, None
+                ended.finish(news.result, news.note)
+                return ended
         return None
 
     def _feed(self, piece: Piece) -> Item | None:

@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING
 from gemma_local.app.context_window import Window
 from gemma_local.app.sessions.titles import clipped
 from gemma_local.app.speed_log import SpeedLog
-from gemma_local.app.tui.news import Answer, BrokenOff, News, Opened, Planned, Used, Working
+from gemma_local.app.tui.news import (
+    Answer,
+    BrokenOff,
+    ContestBegan,
+    News,
+    NotOpened,
+    Opened,
+    Planned,
+    Used,
+    Working,
+)
 from gemma_local.app.tui.status.measured import Measured
 from gemma_local.app.tui.status.status import PairState, Status
 from gemma_local.engine.messages import Done, Failed, Loading, Prefill, Ready, Stats
@@ -78,13 +88,16 @@ class Speedometer:
             case Planned():
                 self.launch = news.launch
                 self._status = replace(self._status, model=_name(news.launch, None))
+            case NotOpened():
+                self.launch, self.log.loading = None, None
+                self._status = replace(self._status, model="")
             case Opened():
                 self._open(news, at)
             case Answer():
                 self._end(news.answered.done, news.label, at)
             case BrokenOff():
                 self.log.add(Failed(None, news.sentence), at)
-            case Working() if not news.what:
+            case Working(what="") | ContestBegan():
                 # Also after an engine that was started again, which tells no more than that.
                 self.log.loading = None
             case Used():

@@ -13,6 +13,7 @@ from gemma_local.app.exit_codes import ExitCode
 from gemma_local.app.options import AnswerOptions
 from gemma_local.app.terminal import progress
 from gemma_local.app.tui import garbage
+from gemma_local.app.tui.early_terminal import EarlyTerminal, early_terminal
 from gemma_local.app.tui.stderr_guard import guarded_stderr
 from gemma_local.app.tui.terminal_keeper import TerminalKeeper
 
@@ -29,27 +30,41 @@ def run(options: AnswerOptions) -> int:
     garbage.put_off()
     # Pydantic would look for plugins in all that is installed.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    # Not at the top, like all that takes its time to import.
-    from gemma_local.app.settings_file import load_settings
-
-    settings = load_settings()
-    with _kept_terminal():
-        # Textual reads it once, when it is imported.
-        if settings.screen.animation == "none" or "SSH_CONNECTION" in os.environ:
-            os.environ.setdefault("TEXTUAL_ANIMATIONS", "none")
-        from gemma_local.app.tui.app import GemmaLocalApp
-
-        app = GemmaLocalApp(options, settings, on_shown=garbage.begin)
-        try:
-            with guarded_stderr(folders.log_path()):
-                app.run(mouse=settings.screen.mouse)
-        finally:
-            _say_goodbye(app)
+    with _kept_terminal(), early_terminal() as terminal:
+        app = _run_app(options, terminal)
     if app.failure is not None:
         raise app.failure
     if app.crash is not None:
         raise app.crash
     return app.return_code or ExitCode.OK
+
+
+def _run_app(options: AnswerOptions, terminal: EarlyTerminal | None) -> GemmaLocalApp:
+    # Not at the top, like all that takes its time to import.
+    from gemma_local.app.settings_file import load_settings
+
+    settings = load_settings()
+    if terminal is not None and settings.screen.theme == "auto":
+        terminal.ask()
+    # Textual reads it once, when it is imported.
+    if settings.screen.animation == "none" or "SSH_CONNECTION" in os.environ:
+        os.environ.setdefault("TEXTUAL_ANIMATIONS", "none")
+    from gemma_local.app.tui.app import GemmaLocalApp
+
+    def shown() -> None:
+        garbage.begin()
+        if terminal is not None:
+            terminal.is_heard.set()
+
+    app = GemmaLocalApp(options, settings, on_shown=shown, terminal=terminal)
+    if terminal is not None and terminal.answers.is_owed:
+        terminal.hear_answer()
+    try:
+        with guarded_stderr(folders.log_path()):
+            app.run(mouse=settings.screen.mouse)
+    finally:
+        _say_goodbye(app)
+    return app
 
 
 @contextmanager

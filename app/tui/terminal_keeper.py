@@ -15,6 +15,8 @@ import time
 from contextlib import suppress
 from typing import Final
 
+from gemma_local.app.tui.early_terminal import Modes, quiet
+
 FAREWELL: Final = "gemma-local was killed, and nothing is lost: gemma-local --continue goes on."
 RESTORE: Final = "".join(
     (
@@ -69,7 +71,7 @@ class TerminalKeeper:
             self._pipe = None
 
 
-def _keep(pipe: int, terminal: int, modes: list[object]) -> None:
+def _keep(pipe: int, terminal: int, modes: Modes) -> None:
     """The keeper's life. Never returns."""
     try:
         # Out of reach of Ctrl-C, but in the session: others may not ask who has the terminal.
@@ -86,7 +88,7 @@ def _keep(pipe: int, terminal: int, modes: list[object]) -> None:
         os._exit(0)
 
 
-def _restore(terminal: int, modes: list[object]) -> None:
+def _restore(terminal: int, modes: Modes) -> None:
     import termios
 
     # At once: what a shell prints into the alternate screen would be lost, its prompt above all.
@@ -94,10 +96,12 @@ def _restore(terminal: int, modes: list[object]) -> None:
         os.write(terminal, f"{RESTORE}\r\n{FAREWELL}\r\n".encode())
     time.sleep(_SHELL_TAKES_OVER)
     with suppress(OSError, termios.error):
-        # Only the app leaves a terminal without the keys that interrupt: a shell at its prompt, or
-        # whatever it has started since, is not to be disturbed. Some shells change nothing.
-        if not termios.tcgetattr(terminal)[3] & termios.ISIG:
-            termios.tcsetattr(terminal, termios.TCSANOW, modes)  # type: ignore[arg-type]
+        # Only the app leaves a terminal without the keys that interrupt, or as it is while the app
+        # is being loaded: a shell at its prompt, or whatever it has started since, is not to be
+        # disturbed. Some shells change nothing.
+        found = termios.tcgetattr(terminal)
+        if not found[3] & termios.ISIG or found == quiet(terminal, modes):
+            termios.tcsetattr(terminal, termios.TCSANOW, modes)
 
 
 def _call_ourselves(name: str) -> None:

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from typing import Any
 import psutil
 
 from tests.ggufs import script
+from tests.waiting import PATIENCE, until
 
 # One thread: many would fight over the machine's CPUs.
 FAST = ("--threads", "1")
@@ -51,7 +52,7 @@ class Command:
             input=stdin.encode() if isinstance(stdin, str) else stdin,
             capture_output=True,
             env=self.environment(**variables),
-            timeout=60,
+            timeout=PATIENCE,
             check=False,
         )
         out, err = done.stdout.decode(), done.stderr.decode()
@@ -95,7 +96,7 @@ def rest_of(process: subprocess.Popen[str]) -> tuple[str, str]:
     assert process.stdout is not None
     assert process.stderr is not None
     out, err = process.stdout.read(), process.stderr.read()
-    process.wait(timeout=30)
+    process.wait(timeout=PATIENCE)
     return out, err
 
 
@@ -139,7 +140,7 @@ class Terminal:
     def line(self, text: str) -> None:
         self.type(text + "\n")
 
-    def wait_for(self, pattern: str, seconds: float = 40.0) -> str:
+    def wait_for(self, pattern: str, seconds: float = PATIENCE) -> str:
         """Read until ``pattern`` appears after what was waited for before; what was read."""
         deadline = time.monotonic() + seconds
         while not (match := re.search(pattern, self.screen[self._seen :])):
@@ -149,14 +150,14 @@ class Terminal:
         self._seen += match.end()
         return read
 
-    def end(self, seconds: float = 10.0) -> int:
+    def end(self, seconds: float = PATIENCE) -> int:
         """Wait for the end of the process; its exit status."""
         deadline = time.monotonic() + seconds
         while self._read(deadline - time.monotonic()):
             pass
         return self.process.wait(timeout=max(0.1, deadline - time.monotonic()))
 
-    def wait_until_resting(self, still: float = 1.0, seconds: float = 40.0) -> None:
+    def wait_until_resting(self, still: float = 1.0, seconds: float = PATIENCE) -> None:
         """Wait until neither the process nor those that it started have computed for a while."""
         deadline = time.monotonic() + seconds
         spent, since = -1.0, time.monotonic()
@@ -164,7 +165,7 @@ class Terminal:
             assert time.monotonic() < deadline, "it never comes to rest"
             self._read(0.05)
             now = _computed(self.process.pid)
-            if now > spent + 0.05:
+            if now > spent + 0.05 or _wants_to_compute(self.process.pid):
                 spent, since = now, time.monotonic()
 
     def _read(self, seconds: float) -> bool:
@@ -185,6 +186,17 @@ def _computed(pid: int) -> float:
     return sum(t.user + t.system for t in times)
 
 
+def _wants_to_compute(pid: int) -> bool:
+    """Whether a thread of a process or its children runs, or would if there were a CPU for it."""
+    process = psutil.Process(pid)
+    for each in (process, *process.children(recursive=True)):
+        for thread in Path(f"/proc/{each.pid}/task").glob("*/stat"):
+            with suppress(OSError):
+                if thread.read_text().rpartition(")")[2].split()[0] in "RD":
+                    return True
+    return False
+
+
 def _take_terminal() -> None:
     import fcntl
     import termios
@@ -200,6 +212,11 @@ def child_of(pid: int) -> int | None:
     except OSError:
         return None
     return int(children[0]) if children else None
+
+
+def wait_gone(*pids: int) -> None:
+    """Wait until none of these processes runs."""
+    until(lambda: not any(map(is_running, pids)))
 
 
 def is_running(pid: int) -> bool:

@@ -22,10 +22,13 @@ from gemma_local.models.store.store import Store
 from gemma_local.models.store.wanted import Wanted
 from tests.ggufs import Pair
 from tests.hub import HubServer, sha256
+from tests.waiting import PATIENCE
 
 REPOSITORY = "maker/gemma-4-tiny-GGUF"
 TARGET, DRAFTER = "tiny-Q4.gguf", "MTP/mtp-tiny.gguf"
-QUICK = Patience(attempts=3, first_wait=0.05, longest_wait=0.1, stall=20.0, connect=10.0)
+QUICK = Patience(
+    attempts=3, first_wait=0.05, longest_wait=0.1, stall=2 * PATIENCE, connect=PATIENCE
+)
 """Short between attempts, and long where a busy machine may be slow."""
 
 
@@ -71,11 +74,9 @@ def served(story: Pair, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
     close_session()
 
 
-def wait_for(
-    fetching: Fetching, holds: Callable[[FetchState], bool], seconds: float = 30.0
-) -> FetchState:
+def wait_for(fetching: Fetching, holds: Callable[[FetchState], bool]) -> FetchState:
     """The first state for which something holds."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + PATIENCE
     while not holds(state := fetching.state()):
         assert time.monotonic() < end, state
         time.sleep(0.005)

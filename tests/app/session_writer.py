@@ -20,7 +20,8 @@ def converse(path: Path, told: Connection, seed: int) -> None:
     """Append and stream for ever; tell what was done as soon as it is done.
 
     ("session", id), ("kept", number, text) when an entry has been written to its end, and
-    ("shown", seconds, word) when an answer has been handed over with one more word.
+    ("shown", (begun, ended), word) when an answer has been handed over with one more word, in
+    seconds of this process's clock.
     """
     chance = random.Random(seed)
     with SessionStore.open(path) as store:
@@ -34,8 +35,9 @@ def converse(path: Path, told: Connection, seed: int) -> None:
                 more = f"{turn}.{word} "
                 answer += more
                 tokens = Spoken(tuple(range(len(answer) // 3)))
+                begun = time.monotonic()
                 stream.write(Message("assistant", answer, spoken=tokens))
-                told.send(("shown", time.monotonic(), more))
+                told.send(("shown", (begun, time.monotonic()), more))
                 time.sleep(chance.uniform(0, 0.01))
             calls = (ToolCall("read", {"path": f"{turn}.py"}),)
             entry = stream.finish(Message("assistant", answer, calls=calls), finish="stop")

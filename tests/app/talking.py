@@ -20,8 +20,9 @@ from gemma_local.models.message import Tool
 from gemma_local.models.reply import AnswerText, Part, ThoughtText
 from gemma_local.models.target import inspect_target
 from tests.ggufs import Pair
+from tests.waiting import PATIENCE
 
-GREEDY = AnswerOptions(temperature=0.0, seed=1)
+GREEDY = AnswerOptions(temperature=0.0, seed=1, draft=3)
 
 
 @dataclass
@@ -76,7 +77,7 @@ class Talk:
         self.assistant.idle()
         thread = self.assistant._idle._thread
         if thread is not None:
-            thread.join(60)
+            thread.join(PATIENCE)
             assert not thread.is_alive()
         self.assistant.wake()
 

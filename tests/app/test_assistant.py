@@ -13,7 +13,7 @@ from gemma_local.app.assistant import ContextFull
 from gemma_local.app.options import AnswerOptions
 from gemma_local.app.sessions.store import SessionStore
 from gemma_local.engine.client import EngineDied
-from gemma_local.engine.messages import Event, Generate
+from gemma_local.engine.messages import Event, Generate, Loading
 from gemma_local.models.message import Tool
 from gemma_local.models.prompt import Text
 from tests.app.talking import talking
@@ -23,7 +23,7 @@ ANSWER = [f" say{i}" for i in range(24)]
 THOUGHT = [f" think{i}" for i in range(40)]
 THINKER = script(["<|channel>", "thought", "\n", *THOUGHT, "<channel|>", *ANSWER])
 SPEAKER = script(["Well", *ANSWER])
-THINKING = AnswerOptions(temperature=0.0, seed=1, think=0)
+THINKING = AnswerOptions(temperature=0.0, seed=1, draft=3, think=0)
 READ = Tool("read", "Reads a file", {"type": "object", "properties": {"path": {"type": "string"}}})
 
 
@@ -205,6 +205,35 @@ def test_the_death_of_the_engine_between_answers_costs_nothing_but_time(
         assert talk.ask("and now?").done.reason == "stop"
         assert talk.heard.answer == SPEAKER.text
         assert len(talk.heard.deaths) == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="kills a process")
+@pytest.mark.parametrize("deaths", [2, 3])
+def test_an_engine_that_dies_while_it_is_started_again(
+    speaker: Pair, tmp_path: Path, deaths: int
+) -> None:
+    with talking(speaker, tmp_path) as talk:
+        talk.ask("hello")
+        killed: set[int] = set()
+
+        def kill() -> None:
+            if talk.engine.pid is not None and len(killed) < deaths:
+                killed.add(talk.engine.pid)
+                os.kill(talk.engine.pid, signal.SIGKILL)
+
+        def kill_while_it_loads(event: Event) -> None:
+            if isinstance(event, Loading):
+                kill()
+
+        talk.heard.event = kill_while_it_loads  # type: ignore[method-assign]
+        kill()
+        if deaths == 2:
+            assert talk.ask("and now?").done.reason == "stop"
+            assert talk.heard.answer == SPEAKER.text
+        else:
+            with pytest.raises(EngineDied):
+                talk.ask("and now?")
+        assert len(talk.heard.deaths) == 2
 
 
 @pytest.mark.skipif(os.name == "nt", reason="kills a process")

@@ -20,6 +20,7 @@ from gemma_local.models.message import Message
 from tests.app.running import STORY
 from tests.app.talking import Heard
 from tests.ggufs import Pair, build, script
+from tests.waiting import until
 
 OTHER = script(["Quite", " another", " model", "."])
 
@@ -35,8 +36,8 @@ def options(pair: Pair, **more: object) -> AnswerOptions:
 
 
 @contextmanager
-def dialogue(chosen: AnswerOptions) -> Iterator[Dialogue]:
-    talk = Dialogue(chosen, Heard())
+def dialogue(chosen: AnswerOptions, heard: Heard | None = None) -> Iterator[Dialogue]:
+    talk = Dialogue(chosen, heard or Heard())
     talk.prepare()
     with closing(Saving(chosen, print)) as saving:
         try:
@@ -163,7 +164,8 @@ def test_an_aside_leaves_no_trace(story: Pair) -> None:
 
 @pytest.mark.usefixtures("home")
 def test_a_stop_is_heeded_whenever_it_comes(endless: Pair) -> None:
-    with dialogue(options(endless, temperature=1.0)) as talk:
+    heard = Heard()
+    with dialogue(options(endless, temperature=1.0), heard) as talk:
         before = Stop()
         before.ask()
         answered = talk.ask("never begun", stop=before)
@@ -171,10 +173,15 @@ def test_a_stop_is_heeded_whenever_it_comes(endless: Pair) -> None:
         # Nobody answered, so the model does not read the question either.
         assert talk.conversation.live == []
         meanwhile = Stop()
-        timer = threading.Timer(0.5, meanwhile.ask)
-        timer.start()
+
+        def stop_when_begun() -> None:
+            until(lambda: heard.answer)
+            meanwhile.ask()
+
+        stopping = threading.Thread(target=stop_when_begun)
+        stopping.start()
         answered = talk.ask("begun", stop=meanwhile)
-        timer.join()
+        stopping.join()
         assert answered.done.reason == "cancelled"
         assert answered.message is not None
         assert said(talk)[-1] == answered.message.text
@@ -184,13 +191,15 @@ def test_a_stop_is_heeded_whenever_it_comes(endless: Pair) -> None:
 def test_an_answer_is_tried_again(story: Pair) -> None:
     with dialogue(options(story)) as talk:
         with pytest.raises(UsageError, match="nothing was said"):
-            talk.retry()
+            talk.ask_again()
         talk.ask("first")
-        talk.retry()
+        talk.ask_again()
+        talk.answer()
         # All of it was said, and the model reads the last of it.
         assert said(talk) == ["first", STORY.text, "first", STORY.text]
         assert [entry.number for entry in talk.conversation.live] == [3, 4]
-        assert talk.sizes().keys() == {3, 4}
+        assert talk.assistant.sizes().keys() == {3, 4}
         talk.conversation.drop([4])
-        talk.retry()
+        talk.ask_again()
+        talk.answer()
         assert [entry.number for entry in talk.conversation.live] == [3, 5]

@@ -4,7 +4,6 @@ import multiprocessing
 import stat
 import sys
 import threading
-import time
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 
 from gemma_local.app.draft_text import DraftText
 from gemma_local.app.written import Written
+from tests.waiting import PATIENCE, until
 
 FOLDER = Path("some") / "folder"
 
@@ -21,10 +21,7 @@ def files(place: Path) -> list[Path]:
 
 
 def until_kept(place: Path, text: str) -> None:
-    end = time.monotonic() + 20
-    while not any(text in path.read_text() for path in files(place)):
-        assert time.monotonic() < end
-        time.sleep(0.005)
+    until(lambda: any(text in path.read_text() for path in files(place)))
 
 
 def test_it_is_taken_over_from_one_that_is_gone(tmp_path: Path) -> None:
@@ -51,6 +48,18 @@ def test_nothing_stays_of_what_was_sent(tmp_path: Path) -> None:
     drafts.keep(Written())
     drafts.close()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_was_sent_is_gone_at_once(tmp_path: Path) -> None:
+    drafts = DraftText(tmp_path, FOLDER, every=1000.0)
+    drafts.keep(Written("sent"))
+    until_kept(tmp_path, "sent")
+    drafts.keep(Written())
+    # The next letter may be here already.
+    drafts.keep(Written("n"))
+    until(lambda: not any("sent" in path.read_text() for path in files(tmp_path)))
+    drafts.close()
+    assert DraftText(tmp_path, FOLDER).take_over() == Written("n")
 
 
 def test_the_last_text_is_written_when_it_is_closed(tmp_path: Path) -> None:
@@ -102,11 +111,11 @@ def test_a_killed_process_leaves_its_text_and_a_living_one_keeps_its_own(tmp_pat
     here, there = context.Pipe()
     process = context.Process(target=write_on, args=(tmp_path, there))
     process.start()
-    assert here.poll(30) and here.recv() == "begun"
+    assert here.poll(PATIENCE) and here.recv() == "begun"
     until_kept(tmp_path, "never sent")
     drafts = DraftText(tmp_path, FOLDER)
     assert drafts.take_over() is None
     process.kill()
-    process.join(10)
+    process.join(PATIENCE)
     assert drafts.take_over() == Written("never sent")
     assert [path.suffix for path in tmp_path.iterdir() if path.suffix == ".draft"] == [".draft"]

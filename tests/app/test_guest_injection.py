@@ -97,7 +97,7 @@ hostile = st.one_of(
 
 
 @given(st.lists(hostile, max_size=5).map("".join))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_no_control_token_more_than_with_a_harmless_word(
     model: Model, template: GuestTemplate, word: str
 ) -> None:

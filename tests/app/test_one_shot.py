@@ -111,13 +111,18 @@ def test_bytes_that_are_no_text_do_no_harm(command: Command, story: Pair) -> Non
 
 def test_stats_go_to_standard_error(command: Command, story: Pair) -> None:
     ask = ("--model", story.target, "-p", "x", *FAST, "--stats")
-    done = command.run(*ask)
+    done = command.run(*ask, "--draft", 3)
     assert done.stdout == STORY.text + "\n"
     speed, positions = done.stderr.splitlines()
     assert "tokens/s" in speed
     assert "tokens per pass" in speed
     assert "exact" not in speed
     assert positions.startswith("accepted by position")
+    # How far to draft is left open: what was decided is told as well.
+    speed, *lines = command.run(*ask).stderr.splitlines()
+    assert "tokens/s" in speed
+    assert any(line.startswith("passes by length of the draft  ") for line in lines)
+    assert "decided in" in lines[-1]
     lenient = command.run(*ask, "--lenience", "0.1")
     assert "not exact (lenience 0.1)" in lenient.stderr
 

@@ -11,7 +11,7 @@ from gemma_local.app.launch import Launch, prepare
 from gemma_local.app.options import PairOptions
 from gemma_local.app.plain_speed import PlainSpeed
 from gemma_local.app.speed_record import remember
-from gemma_local.engine.messages import Done, Ready, Tally
+from gemma_local.engine.messages import Done, PaceTally, Ready, Tally
 from gemma_local.engine.plan.history import Run, machine_key
 from tests.app.tui.status.measurements import READY, tally
 from tests.ggufs import Pair
@@ -69,6 +69,27 @@ def test_a_plain_answer_of_this_session_is_the_measure(launch: Launch, ready: Re
     assert gain.measured
     assert gain.plain == pytest.approx(10.0)
     assert gain.percent == pytest.approx((answer.tokens_per_second / 10 - 1) * 100)
+
+
+def test_where_the_engine_decides_it_knows_what_plain_decoding_would_yield(
+    launch: Launch, ready: Ready
+) -> None:
+    speeds = PlainSpeed(launch, ready, [run(launch, 1000.0)])
+    answer = replace(tally(40, seconds=8.0), pace=PaceTally(lengths=(0, 40), plain_speed=10.0))
+    gain = speeds.gain(answer)
+    assert gain is not None
+    assert gain.measured
+    assert gain.plain == 10.0
+    assert gain.percent == pytest.approx((answer.tokens_per_second / 10 - 1) * 100)
+    # Also where no draft would have paid; what it does not know yet others may.
+    parked = replace(plain(40, 4.0), pace=PaceTally(lengths=(40,), parked=40, plain_speed=10.0))
+    none = speeds.gain(parked)
+    assert none is not None
+    assert none.percent == pytest.approx(0.0)
+    unknown = speeds.gain(replace(answer, pace=PaceTally(lengths=(0, 40))))
+    assert unknown is not None
+    assert unknown.plain == 1000.0
+    assert speeds.gain(replace(parked, pace=PaceTally(lengths=(40,)))) is None
 
 
 def test_what_says_nothing_about_plain_decoding_is_not_taken(launch: Launch, ready: Ready) -> None:

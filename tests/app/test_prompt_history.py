@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from gemma_local.app.prompt_history import LONGEST, HistoryWalk, PromptHistory, containing
 from gemma_local.app.written import Written, read_written
+from tests.waiting import PATIENCE
 
 FOLDER = Path("some") / "folder"
 
@@ -90,7 +91,7 @@ def test_processes_write_at_once(tmp_path: Path) -> None:
     for writer in writers:
         writer.start()
     for writer in writers:
-        writer.join(60)
+        writer.join(PATIENCE)
         assert writer.exitcode == 0
     found = texts(PromptHistory(tmp_path, FOLDER, kept=10_000))
     by_name = {name: [text for text in found if text.startswith(name)] for name in ("a", "b", "c")}

@@ -9,7 +9,6 @@ from gemma_local.app.report import (
     cache_line,
     exactness_label,
     measurements,
-    positions_line,
     speed_line,
 )
 from gemma_local.engine.messages import CacheUse, Done, Ready, Sampling, Tally
@@ -62,6 +61,7 @@ KEYS = {
     *("emitted_tokens", "load_seconds", "prefill_seconds", "decode_seconds", "tokens_per_second"),
     *("drafted", "accepted", "acceptance", "drafted_by_position", "accepted_by_position"),
     *("tokens_per_pass", "passes", "draft_seconds", "verify_seconds", "llama_seconds"),
+    *("sources", "pace"),
     *("seed", "exact", "lenience", "model", "drafter"),
 }
 
@@ -100,6 +100,8 @@ def test_the_keys_are_the_documented_ones_and_no_others() -> None:
         "draft_seconds": 0.25,
         "verify_seconds": 1.5,
         "llama_seconds": 1.75,
+        "sources": [],
+        "pace": None,
         "seed": 5,
         "exact": True,
         "lenience": 0.0,
@@ -123,11 +125,6 @@ def test_the_line_for_people() -> None:
     assert line.endswith("exact")
     assert "\n" not in line
     assert "acceptance" not in speed_line(Tally(), "")
-
-
-def test_acceptance_by_position() -> None:
-    assert positions_line(TALLY) == ("accepted by position  1: 100% of 4  2: 50% of 4  3: 0% of 4")
-    assert positions_line(Tally()) == ""
 
 
 def test_lenience_is_always_said() -> None:

@@ -20,6 +20,7 @@ from gemma_local.app.sessions.options import ListOptions, RemoveOptions, Session
 from gemma_local.app.sessions.store import SessionStore
 from gemma_local.models.message import Message, ToolCall
 from tests.app.running import Command
+from tests.waiting import PATIENCE
 
 NOW = datetime(2026, 3, 4, tzinfo=UTC)
 EVIL = "\x1b[2J\x1b]0;owned\x07"
@@ -113,7 +114,7 @@ def test_a_reader_that_has_seen_enough(command: Command, path: Path) -> None:
     with command.start("sessions", "list") as process:
         assert process.stdout is not None and process.stderr is not None
         process.stdout.close()
-        assert process.wait(timeout=30) == 0
+        assert process.wait(timeout=PATIENCE) == 0
         assert process.stderr.read() == ""
 
 

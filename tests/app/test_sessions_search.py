@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 
 from gemma_local.app.sessions import search_index
-from gemma_local.app.sessions.search_index import fold, searchable, snippet, terms_of
+from gemma_local.app.sessions.folding import fold
+from gemma_local.app.sessions.search_index import searchable, snippet, terms_of
 from gemma_local.app.sessions.store import SessionStore
 from gemma_local.models.message import Message, ToolCall
 from tests.app.session_messages import messages, texts

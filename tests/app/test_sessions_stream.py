@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from gemma_local.app.sessions.session import Session
 from gemma_local.app.sessions.store import SessionStore
 from gemma_local.models.message import Message
 from tests.app.saved_sessions import begin, texts_of
+from tests.waiting import until
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_what_came_in_between_is_written_although_nothing_follows(store: Session
     for text in ("a", "ab", "abc"):
         stream.write(Message("assistant", text))
     assert texts_of(store, session.id) == ["one", "a"]
-    _wait_until(lambda: texts_of(store, session.id) == ["one", "abc"])
+    until(lambda: texts_of(store, session.id) == ["one", "abc"])
     session.close()
     assert [entry.state for entry in store.entries(session.id)] == ["complete", "stopped"]
 
@@ -129,11 +129,3 @@ def test_threads_share_a_store(store: SessionStore) -> None:
         thread.join()
     for session in sessions:
         assert texts_of(store, session.id) == [str(number) for number in range(10)]
-
-
-def _wait_until(holds: object, seconds: float = 20.0) -> None:
-    assert callable(holds)
-    deadline = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gemma_local.app.speed_log import MTP, SpeedLog
+from gemma_local.app.drafting_report import acceptance
+from gemma_local.app.speed_log import SpeedLog
 from gemma_local.engine.messages import (
     CacheUse,
     Delta,
@@ -16,9 +17,11 @@ from gemma_local.engine.messages import (
     Failed,
     Loading,
     Prefill,
+    SourceTally,
     Stats,
     Tally,
 )
+from gemma_local.engine.meter import MTP
 from tests.app.talking import talking
 from tests.app.tui.status.measurements import READY
 from tests.ggufs import Pair
@@ -40,6 +43,9 @@ def drafted(passes: int, seconds: float) -> Tally:
         accepted=sum(accepted),
         drafted_by_position=(passes, passes),
         accepted_by_position=accepted,
+        sources=(
+            SourceTally(MTP, passes, 2 * passes, sum(accepted), (passes, passes), accepted, 0.01),
+        ),
     )
 
 
@@ -91,7 +97,7 @@ def test_the_session_is_the_sum_of_its_answers() -> None:
     assert log.session.drafted_by_position == (30, 30)
     assert log.session.accepted_by_position == (30, 15)
     assert log.sources[MTP].drafted == 60
-    assert log.sources[MTP].acceptance == pytest.approx(0.75)
+    assert acceptance(log.sources[MTP]) == pytest.approx(0.75)
     # 400 tokens read in a second; 200 more were in the cache.
     assert log.reading_speed == pytest.approx(400.0)
     assert log.reuse.saved_seconds == pytest.approx(0.5)

@@ -10,6 +10,7 @@ import pytest
 
 from gemma_local.app import cli, folders
 from tests.app.running import Command
+from tests.waiting import PATIENCE
 
 HEAVY = (
     "llama_cpp",
@@ -91,7 +92,7 @@ def test_help_into_a_closed_pipe_is_quiet(command: Command) -> None:
         assert process.stderr is not None
         process.stdout.close()
         assert process.stderr.read() == ""
-        assert process.wait(timeout=20) == 0
+        assert process.wait(timeout=PATIENCE) == 0
 
 
 def test_version(command: Command) -> None:

@@ -126,7 +126,12 @@ def test_bench_measures_every_arm(command: Command, story: Pair) -> None:
         assert result["tokens_per_second"] > 0
         assert 0 <= result["outside_llama"] < 1
         assert result["ratio"] == (1.0 if arm == "plain" else pytest.approx(result["ratio"]))
-        assert (result["acceptance"] is None) == (arm == "plain")
+        if arm != "auto":
+            assert (result["acceptance"] is None) == (arm == "plain")
+            assert result["pace"] is None
+            assert [source["name"] for source in result["sources"]] == ["mtp"] * (arm != "plain")
+        else:
+            assert sum(result["pace"]["lengths"]) > 0
         # Every prompt was read, but for the tokens that all prompts begin with.
         runs = 4 if kind == "all" else 2
         assert result["prompt_tokens"] - result["prefilled_tokens"] <= 8 * runs
@@ -137,13 +142,16 @@ def test_bench_as_a_table_with_random_tokens(command: Command, story: Pair) -> N
     done = command.run(*ask, "--raw-tokens", 40, "--draft", "2")
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
-    assert [line.split()[:2] for line in lines if line.startswith("raw")] == [
-        *(["raw", "plain"], ["raw", "2"], ["raw", "auto"]),
-    ]
+    *arms, decided = [line.split()[:2] for line in lines if line.startswith("raw")]
+    assert arms == [["raw", "plain"], ["raw", "2"], ["raw", "auto"]]
+    assert decided[1].endswith("%")
+    assert "auto, by source, and passes by the length of their draft" in lines
     assert lines[-1].startswith("fastest: ")
     alone = command.run(*ask, "--raw-tokens", 40, "--drafter", "none")
     assert alone.returncode == 0
-    assert alone.stdout.splitlines()[-1].startswith("fastest: plain")
+    lines = [line for line in alone.stdout.splitlines() if line.startswith("raw")]
+    assert [line.split()[1] for line in lines[:2]] == ["plain", "auto"]
+    assert "mtp accepted" not in alone.stdout
 
 
 def test_every_prompt_begins_differently_in_every_run() -> None:

@@ -73,7 +73,7 @@ def answers(draw: st.DrawFn, opening: Opening) -> Message:
 
 
 @given(st.data(), st.booleans(), st.booleans(), st.booleans())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_a_prompt_begins_with_what_was_read_and_said(
     data: st.DataObject, primes: bool, thinking: bool, has_tools: bool
 ) -> None:

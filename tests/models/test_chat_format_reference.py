@@ -33,7 +33,7 @@ def ours(messages: list[Message], offered: list[Tool] | None = None, **how: bool
 
 
 @given(conversations(), st.lists(tools, max_size=2), st.booleans())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_the_same_bytes(messages: list[Message], offered: list[Tool], thinks: bool) -> None:
     thinking = thinks and messages[-1].role == "user"
     assert ours(messages, offered, thinking=thinking) == reference(
@@ -42,7 +42,7 @@ def test_the_same_bytes(messages: list[Message], offered: list[Tool], thinks: bo
 
 
 @given(parameters)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_the_same_declarations(schema: dict[str, Any]) -> None:
     offered = [Tool("f", "d", schema)]
     assert ours([USER], offered) == reference([USER], offered)

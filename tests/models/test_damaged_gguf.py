@@ -277,13 +277,17 @@ def reads_or_refuses(path: Path) -> None:
         tracemalloc.stop()
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture], deadline=None
+)
 @given(end=st.integers(0, len(SAMPLE) - 1))
 def test_any_truncation(tmp_path: Path, end: int) -> None:
     reads_or_refuses(save(tmp_path, SAMPLE[:end]))
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture], deadline=None
+)
 @given(
     changes=st.lists(
         st.tuples(st.integers(0, len(SAMPLE) - 1), st.integers(0, 255)), min_size=1, max_size=8
@@ -296,7 +300,9 @@ def test_any_changed_bytes(tmp_path: Path, changes: list[tuple[int, int]]) -> No
     reads_or_refuses(save(tmp_path, bytes(raw)))
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture], deadline=None
+)
 @given(tail=st.binary(max_size=200))
 def test_any_bytes_behind_the_magic(tmp_path: Path, tail: bytes) -> None:
     reads_or_refuses(save(tmp_path, b"GGUF\x03\0\0\0" + tail))

@@ -128,7 +128,7 @@ FRAGMENTS = st.sampled_from(
 )
 
 
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=400, deadline=None)
 @given(
     parts=st.lists(FRAGMENTS | st.text(max_size=3), max_size=12),
     lengths=st.lists(st.integers(0, 9), min_size=1, max_size=5),
@@ -150,7 +150,7 @@ def test_no_cut_changes_anything_and_no_text_is_lost(
             assert kept.count(letter) >= text.count(letter)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     value=st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)

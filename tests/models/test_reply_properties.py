@@ -62,7 +62,7 @@ def spoken_by_the_model(message: Message) -> list[tuple[int, str]]:
     raise AssertionError("no tool response was rendered")
 
 
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=400, deadline=None)
 @given(
     calls=st.lists(st.dictionaries(KEYS, VALUES, max_size=2), min_size=1, max_size=2),
     thought=st.text(max_size=3),
@@ -117,7 +117,7 @@ STREAMS = st.lists(
 )
 
 
-@settings(max_examples=2500, deadline=None)
+@settings(max_examples=400, deadline=None)
 @given(
     items=STREAMS,
     lengths=LENGTHS,
@@ -167,7 +167,7 @@ SCHEMAS = st.recursive(
 )
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(
     schema=st.dictionaries(SCHEMA_WORDS, SCHEMAS, max_size=4),
     arguments=st.dictionaries(st.sampled_from(["path", "type", "file"]), VALUES, max_size=2),

@@ -13,7 +13,7 @@ texts = st.text("ab<", max_size=12)
 
 
 @given(st.lists(words, max_size=5), texts)
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_starts(specials: list[str], text: str) -> None:
     found = list(SpecialTexts(specials).starts(text))
     longer = [special for special in specials if len(special) > 1]
@@ -23,7 +23,7 @@ def test_starts(specials: list[str], text: str) -> None:
 
 
 @given(st.lists(words, max_size=5), texts, texts)
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_spans(specials: list[str], left: str, right: str) -> None:
     spanning = any(
         left.endswith(special[:at]) and right.startswith(special[at:])
@@ -34,7 +34,7 @@ def test_spans(specials: list[str], left: str, right: str) -> None:
 
 
 @given(st.lists(words, max_size=5), texts)
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_may_touch(specials: list[str], text: str) -> None:
     halves = [(special[:at], special[at:]) for special in specials for at in range(1, len(special))]
     assert SpecialTexts(specials).may_touch(text) == (

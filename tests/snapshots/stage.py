@@ -13,6 +13,7 @@ from typing import Any, Final
 from unittest import mock
 
 from textual.app import App
+from textual.binding import Binding
 from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import Input, TextArea
@@ -21,6 +22,7 @@ from gemma_local.app import folders
 from gemma_local.app.options import AnswerOptions
 from gemma_local.app.settings import Settings
 from gemma_local.app.tui.app import GemmaLocalApp
+from gemma_local.app.tui.commands.key_names import display
 from gemma_local.app.tui.screens import help as help_page
 from gemma_local.app.tui.screens.chat import ChatScreen
 from gemma_local.app.tui.status.status import Status
@@ -55,6 +57,9 @@ class PageStage(App[None]):
 
     def on_mount(self) -> None:
         self.push_screen(self._make())
+
+    def get_key_display(self, binding: Binding) -> str:
+        return display(binding)
 
 
 class ChatStage(GemmaLocalApp):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from gemma_local.app.agent.consent import Proposal
 from gemma_local.app.tui.glyphs import Glyphs
@@ -10,6 +11,9 @@ from gemma_local.app.tui.lines.line import EMPTY, Line
 from gemma_local.app.tui.lines.plain import render_plain
 from gemma_local.app.tui.lines_pane import Make
 from gemma_local.app.tui.palette import Palette
+
+OWN_QUESTIONS: Final = ("files", "plan", "message")
+"""In the place of a tool's name, where the app itself asks: the title says all of it."""
 
 
 def has_body(proposal: Proposal) -> bool:
@@ -24,11 +28,13 @@ def body(proposal: Proposal, glyphs: Glyphs, *, context: int = 3, most: int | No
     def make(width: int, palette: Palette) -> Sequence[Line]:
         lines: list[Line] = []
         if proposal.command:
+            # What the app itself asks about is a list of files.
+            is_list = proposal.tool in OWN_QUESTIONS
             lines += render_plain(
                 proposal.command,
                 width,
                 palette.text,
-                first=[("$ ", palette.muted)],
+                first=[("  " if is_list else "$ ", palette.muted)],
                 rest=[("  ", palette.muted)],
             )
         if proposal.diff is not None:

@@ -13,10 +13,11 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.message import Message
+from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from gemma_local.app.agent.consent import Proposal, Scope, Verdict
-from gemma_local.app.tui.approval.body import body, has_body
+from gemma_local.app.tui.approval.body import OWN_QUESTIONS, body, has_body
 from gemma_local.app.tui.approval.details import DetailsScreen
 from gemma_local.app.tui.glyphs import UNICODE, Glyphs
 from gemma_local.app.tui.lines.shown import shown_line
@@ -29,6 +30,8 @@ too early. Who is typing a sentence does not consent with one of its letters."""
 _CONTEXT_IN_CARD: Final = 1
 _LINES_IN_CARD: Final = 400
 """There is little room; the whole screen has all of it."""
+_LEAST, _ABOVE = 3, 2
+"""Lines that what is proposed has at least, and lines above the card that it leaves."""
 _LONGEST: Final = 400
 """Characters of a title or a rule that are shown; what is done is shown in full."""
 
@@ -60,7 +63,7 @@ class ApprovalCard(Vertical, can_focus=True):
     DEFAULT_CSS = """
     ApprovalCard {
         height: auto;
-        max-height: 80%;
+        max-height: 100%;
         padding: 0 1;
         border-left: outer $warning;
         background: $surface;
@@ -113,7 +116,7 @@ class ApprovalCard(Vertical, can_focus=True):
     def compose(self) -> ComposeResult:
         proposal = self.proposal
         yield Static(self._question(), classes="question", markup=False)
-        if proposal.folder:
+        if proposal.folder not in ("", "."):
             yield Static(f"in {_fitting(proposal.folder)}", classes="where", markup=False)
         if proposal.why:
             yield Static(
@@ -131,8 +134,29 @@ class ApprovalCard(Vertical, can_focus=True):
 
     def on_mount(self) -> None:
         self._rest_began = self._clock()
+        # Whenever anything on the screen has taken another size.
+        self.screen.screen_layout_refresh_signal.subscribe(self, lambda _: self._take_room())
         self.focus()
         self._wait()
+
+    def _take_room(self) -> None:
+        """Let what is proposed have all the room that nothing else needs."""
+        parent = self.parent
+        if not isinstance(parent, Widget) or not self.is_attached:
+            return
+        beside = (
+            other
+            for other in parent.displayed_children
+            if other is not self and other.layer == "default"
+        )
+        for pane in self.query(LinesPane):
+            within = (child for child in self.displayed_children if child is not pane)
+            taken = sum(map(_rows, (*beside, *within))) + pane.styles.margin.height + _ABOVE
+            most = max(_LEAST, parent.size.height - taken)
+            height = pane.styles.max_height
+            if height is None or height.value != most or not height.is_cells:
+                pane.styles.max_height = most
+        self.query_one(".hint", Static).update(self._hint(), layout=False)
 
     @property
     def is_ready(self) -> bool:
@@ -142,6 +166,8 @@ class ApprovalCard(Vertical, can_focus=True):
     def _question(self) -> str:
         proposal = self.proposal
         title = _fitting(proposal.title)
+        if proposal.tool in OWN_QUESTIONS:
+            return f"{title[:1].upper()}{title[1:]}?"
         if proposal.command:
             is_in_it = proposal.title.strip() in proposal.command
             return "Run this?" if is_in_it else f"Run this? {title}"
@@ -171,8 +197,10 @@ class ApprovalCard(Vertical, can_focus=True):
         if not self.is_ready:
             return "that key came too early to count" if self._was_early else "a moment"
         keys = [f"{self._glyphs.up}{self._glyphs.down} Enter choose", "Esc no"]
+        if any(pane.max_scroll_y for pane in self.query(LinesPane)):
+            keys.append("Page Up/Down scroll")
         if has_body(self.proposal):
-            keys += ["Page Up/Down scroll", "d whole screen"]
+            keys.append("d whole screen")
         return dot.join(keys)
 
     # ---------------------------------------------------------------------------------- waiting
@@ -259,6 +287,13 @@ class ApprovalCard(Vertical, can_focus=True):
         if not self._is_given:
             self._is_given = True
             self.post_message(self.Given(self.proposal.id, verdict))
+
+
+def _rows(widget: Widget) -> int:
+    """The rows that a widget needs; none if it only takes what is left."""
+    height = widget.styles.height
+    is_rest = height is not None and height.is_fraction
+    return 0 if is_rest else widget.outer_size.height + widget.styles.margin.height
 
 
 def _fitting(text: str) -> str:

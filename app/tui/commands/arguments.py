@@ -12,8 +12,6 @@ from typing import Final, Literal
 from gemma_local.app.agent.consent import MODES, Mode
 from gemma_local.app.argument_values import one_of, whole
 
-EXPORT_ENDINGS: Final = (".md", ".markdown", ".html", ".htm", ".json")
-
 MODE_WORDS: Final[dict[str, Mode]] = {mode: mode for mode in MODES}
 
 
@@ -44,8 +42,11 @@ def export_path(text: str) -> Path | None:
     """A file whose ending is one of a session's formats; nothing is None."""
     if not text:
         return None
+    # Here: what writes sessions is needed when one is to be written.
+    from gemma_local.app.sessions.exporting import ENDINGS
+
     path = Path(text.strip("\"'"))
-    if path.suffix.lower() not in EXPORT_ENDINGS:
+    if path.suffix.lower() not in ENDINGS:
         raise ArgumentTypeError(f"give a file that ends in .md, .html or .json, not {text!r}")
     try:
         return path.expanduser()

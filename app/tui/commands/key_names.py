@@ -94,3 +94,8 @@ def spelled(key: str) -> str:
     elif modifiers:
         name = name.upper()
     return "-".join([*(modifier.capitalize() for modifier in modifiers), name])
+
+
+def display(binding: Binding) -> str:
+    """The key of a binding as a line with keys names it."""
+    return binding.key_display or spelled(binding.key)

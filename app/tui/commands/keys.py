@@ -72,6 +72,9 @@ KEYS: Final[tuple[Key, ...]] = (
     Key("to_start", ("ctrl+home",), "to the beginning", goes_first=True),
     Key("to_end", ("ctrl+end",), "to the end", goes_first=True),
     Key("restart", ("f5",), "start the engine again, if it has ended", goes_first=True),
+    Key(
+        "suspend", ("alt+z",), "put the app aside; fg in the shell brings it back", goes_first=True
+    ),
     Key("redraw", ("ctrl+l",), "draw the screen again", goes_first=True),
     Key("send", ("enter",), "send", "Writing", is_fixed=True),
     Key(
@@ -97,6 +100,7 @@ KEYS: Final[tuple[Key, ...]] = (
     Key("rewind", ("r",), "go back to before it", "Browsing", is_fixed=True),
     Key("branch", ("b",), "go on from it in a copy", "Browsing", is_fixed=True),
     Key("back", ("escape",), "back to writing", "Browsing", is_fixed=True),
+    Key("put_aside", ("ctrl+z",), "put the app aside", "Browsing", "suspend", is_fixed=True),
     Key("once", ("y",), "yes, once", "Asked", is_fixed=True),
     Key("session", ("s",), "yes, in this session", "Asked", is_fixed=True),
     Key("always", ("a",), "yes, always", "Asked", is_fixed=True),
@@ -141,6 +145,11 @@ def keymap(settings: Mapping[str, Sequence[str]]) -> dict[str, str]:
     return {
         key.action: ",".join(key.keys) for key in chosen_keys(settings) if key.action in settings
     }
+
+
+def shown_key(action: str, table: Sequence[Key] = KEYS) -> str:
+    """The key for an action that is best known, as people read it: "Ctrl-End"."""
+    return spelled(next(key for key in table if key.action == action).keys[0])
 
 
 def bindings(where: Where, *, also_fixed: Sequence[str] = ()) -> list[BindingType]:

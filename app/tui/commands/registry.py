@@ -11,6 +11,7 @@ from typing import Final
 
 from gemma_local.app.agent.consent import MODES
 from gemma_local.app.argument_values import draft_length, thinking
+from gemma_local.app.best.wish import USAGE, parse_wish
 from gemma_local.app.tui.commands import arguments
 from gemma_local.app.tui.commands.arguments import beginning
 from gemma_local.app.tui.commands.command import (
@@ -109,6 +110,15 @@ COMMANDS: Final[tuple[Command, ...]] = (
         "Conversation",
         alone(lambda target: target.go_on()),
         keywords=("proceed",),
+    ),
+    Command(
+        "best",
+        "several attempts at a task side by side; the best is offered",
+        "Conversation",
+        taking(parse_wish, lambda target, wish: target.best(wish)),
+        argument=USAGE,
+        aliases=("attempts",),
+        keywords=("parallel", "try", "tests", "candidates"),
     ),
     Command(
         "compact",
@@ -284,6 +294,14 @@ COMMANDS: Final[tuple[Command, ...]] = (
         "Screen",
         alone(lambda target: target.help()),
         keywords=("shortcuts", "bindings"),
+        while_busy=True,
+    ),
+    Command(
+        "suspend",
+        "put the app aside; fg in the shell brings it back",
+        "Screen",
+        alone(lambda target: target.suspend()),
+        keywords=("background", "shell", "job"),
         while_busy=True,
     ),
     Command(

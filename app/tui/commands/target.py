@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from gemma_local.app.agent.consent import Mode
+from gemma_local.app.best.wish import Wish
 from gemma_local.app.quick_tasks import TaskName
 from gemma_local.app.tui.commands.arguments import CopyWhat
 
@@ -45,6 +46,9 @@ class CommandTarget(Protocol):
 
     def go_on(self) -> None:
         """Have the model go on with work that was stopped."""
+
+    def best(self, wish: Wish) -> None:
+        """Have several attempts made at a task, and offer the best."""
 
     def compact(self) -> None:
         """Make room in the context now."""
@@ -106,6 +110,9 @@ class CommandTarget(Protocol):
 
     def help(self) -> None:
         """Show keys and commands."""
+
+    def suspend(self) -> None:
+        """Give the terminal to the shell until it brings the app back."""
 
     def exit(self) -> None:
         """Leave."""

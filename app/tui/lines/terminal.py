@@ -9,6 +9,7 @@ from rich.style import Style
 
 from gemma_local.app.tui.lines.cells import cells
 from gemma_local.app.tui.lines.line import Line
+from gemma_local.app.tui.lines.program_colours import themed
 from gemma_local.app.tui.lines.run import Run
 from gemma_local.app.tui.lines.sgr import after_sgr
 from gemma_local.app.tui.lines.shown import shown
@@ -104,7 +105,8 @@ def _runs(line: str, style: Style, palette: Palette) -> tuple[list[Run], Style]:
         before = column % TAB
         text = shown(" " * before + piece, tab=TAB)[before:]
         column += cells(text)
-        runs.append((text, palette.text + style))
+        programs = palette.programs
+        runs.append((text, palette.text + (themed(style, programs) if programs else style)))
     if rest > 0:
         runs.append((f" ... {rest} characters left out", palette.muted))
     return runs, style

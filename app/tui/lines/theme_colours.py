@@ -13,6 +13,11 @@ ENOUGH: Final = 4.5
 _DARK: Final = {"foreground": "#e0e0e0", "background": "#121212", "primary": "#57a5e2"}
 _LIGHT: Final = {"foreground": "#1f1f1f", "background": "#f5f5f5", "primary": "#004578"}
 
+_NAMES: Final = (
+    *("foreground", "primary", "secondary", "accent"),
+    *("success", "warning", "error", "surface"),
+)
+
 Rgb = tuple[int, int, int]
 
 
@@ -23,7 +28,7 @@ class ThemeColours:
         stand_in = _DARK if dark else _LIGHT
         self._background = _rgb(variables.get("background", "")) or _sure(stand_in["background"])
         self._colours: dict[str, Rgb] = {}
-        for name in ("foreground", "primary", "accent", "success", "warning", "error", "surface"):
+        for name in _NAMES:
             default = (
                 self._background
                 if name == "surface"

@@ -33,6 +33,7 @@ from gemma_local.app.tui.news import (
     News,
     NotOpened,
     Opened,
+    Said,
     Told,
     TurnEnded,
     Used,
@@ -110,14 +111,10 @@ class ChatScreen(ChatKeys):
             COMMANDS,
             glyphs=gemma.glyphs,
         )
-        self._hint = HintLine(gemma.glyphs, id="hint")
-        self._banner = EngineBanner(id="banner")
+        self._hint = HintLine(gemma.glyphs, gemma.key("to_end"), id="hint")
+        self._banner = EngineBanner(gemma.key("restart"), id="banner")
         self._status_line = StatusLine(glyphs=gemma.glyphs)
-        yield self.transcript
-        yield self._hint
-        yield self._banner
-        yield self.composer
-        yield self._status_line
+        yield from (self.transcript, self._hint, self._banner, self.composer, self._status_line)
 
     def on_mount(self) -> None:
         self._scribe = Scribe(self.transcript)
@@ -165,7 +162,7 @@ class ChatScreen(ChatKeys):
                 self._set_work(news.what)
             case NotOpened():
                 self.starting.failed(news)
-            case Asked() if self.opened is not None:
+            case Asked() | Said() if self.opened is not None:
                 self.gemma.chat_label = self.opened.label
             case Answer() if news.answered.message is not None:
                 self._last_said = news.answered.message.text
@@ -284,7 +281,7 @@ class ChatScreen(ChatKeys):
     def order(self, invocation: Invocation) -> None:
         """Carry a command out. Raises GemmaLocalError."""
         if self.must_wait(invocation.command):
-            raise Busy(f"/{invocation.command.name} has to wait; esc stops what is going on")
+            raise Busy(f"/{invocation.command.name} has to wait; Esc stops what is going on")
         dispatch(invocation, self.commands)
 
     def begin_command(self, text: str) -> None:

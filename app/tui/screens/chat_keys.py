@@ -17,6 +17,7 @@ from gemma_local.app.tui.errands import Errands
 from gemma_local.app.tui.shell_runs import ShellRuns
 from gemma_local.app.tui.transcript.find_bar import FindBar
 from gemma_local.app.tui.transcript.transcript import Transcript
+from gemma_local.models.errors import GemmaLocalError
 
 if TYPE_CHECKING:
     from gemma_local.app.tui.desk import Desk
@@ -89,6 +90,12 @@ class ChatKeys(Screen[None]):
             self._show_hint()
             self.set_timer(TWICE, self._show_hint)
 
+    def disarm(self, key: str) -> None:
+        """Something else was pressed or pasted: the next Ctrl-C does not leave."""
+        if key != "ctrl+c" and self._interrupted_at:
+            self._interrupted_at = 0.0
+            self._show_hint()
+
     def action_leave(self) -> None:
         """End the program if nothing is written."""
         if self.composer.has_text:
@@ -135,6 +142,12 @@ class ChatKeys(Screen[None]):
 
     def action_to_end(self) -> None:
         self.transcript.action_to_end()
+
+    def action_suspend(self) -> None:
+        try:
+            self.commands.suspend()
+        except GemmaLocalError as error:
+            self.notify(str(error), severity="warning", markup=False)
 
     def action_redraw(self) -> None:
         self.refresh(layout=True, repaint=True)

@@ -24,7 +24,7 @@ class ContextScreen(PageScreen):
         """The person wants room to be made now."""
 
     TITLE_TEXT = "Context"
-    KEYS = (("esc", "close"), ("m", "make room now"), ("c", "copy as text"))
+    KEYS = (("Esc", "close"), ("m", "make room now"), ("c", "copy as text"))
     BINDINGS: ClassVar[list[BindingType]] = [Binding("m", "compact", "make room now")]
 
     def __init__(self, facts: ContextFacts | None = None, *, glyphs: Glyphs = UNICODE) -> None:

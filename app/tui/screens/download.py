@@ -18,6 +18,7 @@ from gemma_local.app.tui.charts.bar import bar_text
 from gemma_local.app.tui.glyphs import UNICODE, Glyphs
 from gemma_local.app.tui.lines.cells import cells
 from gemma_local.app.tui.screens.columns import clip
+from gemma_local.app.tui.screens.commands_in_text import with_commands
 from gemma_local.app.tui.screens.rows import FAINT, MUTED
 from gemma_local.models.foreign_file import human_bytes
 from gemma_local.models.store.progress import FileProgress
@@ -26,7 +27,10 @@ LOOK_EVERY: Final = 0.25
 """Seconds; more often nobody can read it."""
 
 _SIZES: Final = 22
-_BAR: Final = 24
+_PERCENT: Final = 5
+_GAP: Final = 2
+_BAR, _LEAST_BAR = 24, 8
+"""Cells of a file's bar; with less there is none, as its name is worth more."""
 
 
 class DownloadScreen(Screen[Path | None]):
@@ -112,13 +116,14 @@ class DownloadScreen(Screen[Path | None]):
 
     def _paint(self, state: FetchState, width: int) -> None:
         self._put("heading", Content(f"{_doing(state)} {self._fetching.name}"))
-        rows = [self._file_line(file, width, state.is_running) for file in state.files]
+        widest = max((cells(_name(file)) for file in state.files), default=0)
+        rows = [self._file_line(file, width, widest, state.is_running) for file in state.files]
         self._put("files", Content("\n").join(rows))
         self._put("all", self._all_lines(state, width))
         remark = self.query_one("#remark", Static)
         remark.set_class(state.stage == "failed" and not self._asks, "-error")
         self._put("remark", Content(self._remark(state)))
-        self._put("notes", Content(self._notes(state)))
+        self._put("notes", with_commands(self._notes(state)))
 
     def _put(self, name: str, content: Content) -> None:
         line = self.query_one(f"#{name}", Static)
@@ -126,11 +131,15 @@ class DownloadScreen(Screen[Path | None]):
         # The height changes seldom, and with it what is laid out.
         line.update(content, layout=line.size.height != content.plain.count("\n") + 1)
 
-    def _file_line(self, file: FileProgress, width: int, is_running: bool) -> Content:
-        name_room = max(8, width - _SIZES - _BAR - 9)
-        name = clip(file.file.rpartition("/")[2], name_room, self._glyphs.ellipsis)
+    def _file_line(self, file: FileProgress, width: int, widest: int, is_running: bool) -> Content:
+        """A file's line in ``width`` cells, where the widest name takes ``widest``."""
+        room = width - _SIZES - _PERCENT - _GAP
+        bar = min(_BAR, room - widest - _GAP)
+        bar = bar if bar >= _LEAST_BAR else 0
+        name_room = max(8, room - (bar + _GAP if bar else 0))
+        name = clip(_name(file), name_room, self._glyphs.ellipsis)
         share = file.done / file.bytes if file.bytes else 1.0
-        filled, empty = bar_text(share, _BAR, self._glyphs)
+        filled, empty = bar_text(share, bar, self._glyphs) if bar else ("", "")
         sizes = f"{human_bytes(file.done)} of {human_bytes(file.bytes)}"
         match file.stage:
             case "done":
@@ -141,16 +150,16 @@ class DownloadScreen(Screen[Path | None]):
                 sizes = f"checking {human_bytes(file.done)}"
         return Content.assemble(
             name + " " * (name_room - cells(name)),
-            (f"  {sizes:>{_SIZES}}  ", MUTED),
+            (f"{'':{_GAP}}{sizes:>{_SIZES}}{'':{_GAP if bar else 0}}", MUTED),
             (filled, "$success" if file.stage == "done" else "$primary" if is_running else MUTED),
             (empty, FAINT),
-            f" {share:>4.0%}",
+            f"{share:>{_PERCENT}.0%}",
         )
 
     def _all_lines(self, state: FetchState, width: int) -> Content:
         if not state.bytes:
             return Content.styled("nothing to fetch" if state.files else "", MUTED)
-        filled, empty = bar_text(state.share, max(8, width - 6), self._glyphs)
+        filled, empty = bar_text(state.share, max(8, width - _PERCENT), self._glyphs)
         facts = [f"{human_bytes(state.done)} of {human_bytes(state.bytes)}"]
         if state.is_running and state.bytes_per_second > 0:
             facts.append(f"{human_bytes(round(state.bytes_per_second))}/s")
@@ -160,7 +169,7 @@ class DownloadScreen(Screen[Path | None]):
         return Content.assemble(
             (filled, style),
             (empty, FAINT),
-            f" {state.share:>4.0%} \n",
+            f"{state.share:>{_PERCENT}.0%}\n",
             f" {self._glyphs.dot} ".join(facts),
         )
 
@@ -240,6 +249,10 @@ class DownloadScreen(Screen[Path | None]):
     def _ask(self, asks: bool) -> None:
         self._asks = asks
         self._look()
+
+
+def _name(file: FileProgress) -> str:
+    return file.file.rpartition("/")[2]
 
 
 def _doing(state: FetchState) -> str:

@@ -27,6 +27,7 @@ from gemma_local.app.tui.screens.choices import (
     UseFile,
 )
 from gemma_local.app.tui.screens.columns import Column, Row, clip
+from gemma_local.app.tui.screens.commands_in_text import with_commands
 from gemma_local.app.tui.screens.models import ModelPicker
 from gemma_local.app.tui.screens.rows import Rows
 from gemma_local.models.foreign_file import human_bytes
@@ -68,9 +69,12 @@ class Fact(Horizontal):
         yield Static(self._title, classes="name", markup=False)
         yield Static(classes="text", markup=False)
 
-    def show(self, text: str) -> None:
-        """Show ``text``; nothing of it all if that is ""."""
-        self.query_one(".text", Static).update(text)
+    def show(self, text: str, name: str = "") -> None:
+        """Show ``text``, with what stands between backticks as commands; nothing of it all if that
+        is "". ``name`` replaces the one that it had."""
+        self.query_one(".text", Static).update(with_commands(text))
+        if name:
+            self.query_one(".name", Static).update(name)
         self.set_class(bool(text), "-shown")
 
 
@@ -178,19 +182,19 @@ class FirstStart(Screen[FirstChoice]):
         from gemma_local.app.readiness import BY_STICK, settings_words
 
         found = self._readiness = event.readiness
-        suited = found.suited
+        suited = _suited(found)
         self._say_doing("Gemma 4 on this machine: your own, and offline once it is here.")
         self._show("machine", "\n".join(found.machine))
         if suited is not None:
             self._show(
                 "suits", "\n".join(filter(None, (_pair(suited), settings_words(suited), found.why)))
             )
-        else:
-            self._show("suits", found.why)
+        elif found.why:
+            self._show("suits", "\n".join(_why_none(found)), "What fits")
         self._show("here", _here(found.here, self._glyphs))
         if found.is_offline or self._trouble:
             size = suited.label.lower() if suited is not None and suited.label else "e2b"
-            first = self._trouble or "Nothing may be fetched, as HF_HUB_OFFLINE says."
+            first = _sentence(self._trouble) or "Nothing may be fetched, as HF_HUB_OFFLINE says."
             self._show("offline", f"{first}\n{BY_STICK.format(size=size)}")
         self._show("trouble", "\n".join(found.troubles))
         ways = self.query_one("#ways", Rows)
@@ -203,8 +207,8 @@ class FirstStart(Screen[FirstChoice]):
     def _say_doing(self, text: str) -> None:
         self.query_one("#doing", Static).update(text)
 
-    def _show(self, name: str, text: str) -> None:
-        self.query_one(f"#{name}", Fact).show(text)
+    def _show(self, name: str, text: str, title: str = "") -> None:
+        self.query_one(f"#{name}", Fact).show(text, title)
 
     # -------------------------------------------------------------------------- choosing
 
@@ -250,12 +254,10 @@ class FirstStart(Screen[FirstChoice]):
         self.action_choose()
 
     def _take_suited(self) -> None:
-        suited = self._found.suited
+        suited = _suited(self._found)
         if suited is None:
             return
-        if suited.refusal:
-            self._answer(suited.refusal)
-        elif suited.path is not None:
+        if suited.path is not None:
             self.dismiss(UseFile(suited.path))
         else:
             self._take(Fetch(suited.label))
@@ -310,13 +312,14 @@ _COLUMNS: Final = (
 
 
 def _ways(found: Readiness) -> Iterator[Row]:
-    suited = found.suited
+    suited = _suited(found)
     if suited is not None and suited.path is not None:
-        yield Row("suited", ("enter", f"Start with {suited.name}", "is here"))
+        yield Row("suited", ("Enter", f"Start with {suited.name}", "is here"))
     elif suited is not None:
-        yield Row("suited", ("enter", f"Fetch {suited.name}", human_bytes(suited.bytes)))
+        yield Row("suited", ("Enter", f"Fetch {suited.name}", human_bytes(suited.bytes)))
     fitting = sum(offer.fits for offer in found.sizes)
-    yield Row("size", ("s", "Choose another size", f"{fitting} of {len(found.sizes)} fit"))
+    sizes = "Choose another size" if suited is not None else "See what each size needs"
+    yield Row("size", ("s", sizes, f"{fitting} of {len(found.sizes)} fit"))
     count = len(found.here)
     yield Row(
         "file", ("f", "Use a file that is here", f"{count} found" if count else "by its path")
@@ -324,6 +327,30 @@ def _ways(found: Readiness) -> Iterator[Row]:
     if found.builtin is not None:
         yield Row("builtin", ("g", "Start on the small guide", "at once"))
     yield Row("quit", ("q", "Quit", ""))
+
+
+def _suited(found: Readiness) -> Offer | None:
+    """What to begin with, if it can be loaded."""
+    return found.suited if found.suited is not None and found.suited.fits else None
+
+
+def _why_none(found: Readiness) -> Iterator[str]:
+    """That nothing fits, and how much is missing."""
+    yield found.why
+    short = [offer for offer in found.sizes if offer.missing]
+    if short:
+        least = min(short, key=lambda offer: offer.missing)
+        yield (
+            f"{least.name}, which lacks least, needs {human_bytes(least.missing)} more: close "
+            "other programs and start again, or use a smaller file."
+        )
+
+
+def _sentence(text: str) -> str:
+    """``text`` with a capital and a full stop."""
+    if not text:
+        return ""
+    return f"{text[0].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
 
 
 def _pair(offer: Offer) -> str:

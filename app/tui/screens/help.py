@@ -27,7 +27,7 @@ from gemma_local.app.tui.screens.help_text import (
     version_text,
 )
 
-_NAME: Final = 31
+_NAME: Final = 33
 """Cells of a row's name."""
 _NARROW: Final = 60
 """Below so many cells a row's text stands under its name."""

@@ -177,6 +177,7 @@ class ListScreen(ModalScreen[ScreenResultType]):
         self.set_class(event.size.width >= WIDE, "-wide")
         if self.has_class("-wide"):
             self.remove_class("-aside")
+        self.refresh_bindings()
         if self.has_aside:
             # Once it is laid out: its text follows its width.
             self.call_after_refresh(self._show_aside)
@@ -199,6 +200,10 @@ class ListScreen(ModalScreen[ScreenResultType]):
         if event.option_id is not None:
             self.choose(event.option_id)
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Where the preview is shown anyway there is no key for it."""
+        return not (action == "aside" and self.has_class("-wide"))
+
     def action_move(self, where: str) -> None:
         """Move the highlight."""
         self.rows.move(where)
@@ -210,9 +215,8 @@ class ListScreen(ModalScreen[ScreenResultType]):
 
     def action_aside(self) -> None:
         """Show or hide the preview where there is room for one of the two only."""
-        if not self.has_class("-wide"):
-            self.toggle_class("-aside")
-            self.call_after_refresh(self._show_aside)
+        self.toggle_class("-aside")
+        self.call_after_refresh(self._show_aside)
 
     def action_leave(self) -> None:
         """Back from the preview to the list, or away."""
@@ -230,6 +234,8 @@ class ListScreen(ModalScreen[ScreenResultType]):
         self.rows.show(rows, key or self.rows.key)
         if not rows:
             self.highlight(None)
+            if self._rows:
+                self.say("nothing in this list has that")
 
     @property
     def filters_rows(self) -> bool:

@@ -46,7 +46,7 @@ class ModelPicker(ListScreen[ModelChoice | None]):
     COLUMNS = (
         Column("model", grows=True),
         Column("format", rank=6, most=14),
-        Column("bytes", right=True),
+        Column("size", right=True),
         Column(""),
         Column("fits", most=14),
         Column("tokens/s", right=True),
@@ -227,7 +227,7 @@ def _details(offer: Offer, width: int) -> Content:
     """All that is known of it, as doctor explains a size, in lines of ``width`` cells."""
     from gemma_local.app.doctor.screen import reasons
 
-    facts = [("bytes", human_bytes(offer.bytes)), ("format", offer.quantisation)]
+    facts = [("size", human_bytes(offer.bytes)), ("format", offer.quantisation)]
     facts.append(("drafter", "yes" if offer.has_drafter else "none that fits is here"))
     facts.append(("file", str(offer.path)) if offer.path is not None else ("from", offer.where))
     facts.append(("problem", offer.problem))

@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from typing import ClassVar, Literal
 
 from textual.binding import Binding, BindingType
-from textual.content import Content
 
 from gemma_local.app.sessions.entry import Entry
 from gemma_local.app.sessions.listing import age
@@ -15,7 +14,6 @@ from gemma_local.app.tui.glyphs import UNICODE, Glyphs
 from gemma_local.app.tui.screens.columns import Column, Row
 from gemma_local.app.tui.screens.excerpt import excerpt, first_line
 from gemma_local.app.tui.screens.list_screen import ListScreen
-from gemma_local.app.tui.screens.rows import MUTED
 
 Verb = Literal["rewind", "branch"]
 """To take back a message with all that followed; to go on in a copy that ends before it."""
@@ -66,18 +64,19 @@ class RewindPicker(ListScreen[int | None]):
             for entry in self._entries
             if entry.message.role == "user" and entry.kind == "message"
         ]
-        rows = [self._row(entry) for entry in said]
+        rows = [self._row(number, entry) for number, entry in enumerate(said, start=1)]
         # After the list was laid out, so that it scrolls to the end.
         self.call_after_refresh(self.show_rows, rows, rows[-1].key if rows else None)
         if not rows:
             self.say("nothing was said yet")
 
-    def _row(self, entry: Entry) -> Row:
+    def _row(self, number: int, entry: Entry) -> Row:
         following = sum(later.number > entry.number for later in self._entries)
         return Row(
             str(entry.number),
             (
-                str(entry.number),
+                # As /rewind and /branch count.
+                str(number),
                 first_line(entry),
                 f"{following} more" if following else "",
                 age(entry.at, self._now),
@@ -101,6 +100,4 @@ class RewindPicker(ListScreen[int | None]):
             what = f"the copy would be without the last {count}; this conversation stays as it is"
         self.say(what)
         if self.has_aside:
-            title = Content.styled(what, MUTED)
-            body = excerpt(going, self.aside_width, self.glyphs)
-            self.preview(Content("\n\n").join([title, body]))
+            self.preview(excerpt(going, self.aside_width, self.glyphs))

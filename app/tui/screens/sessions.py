@@ -54,7 +54,7 @@ class SessionPicker(ListScreen[str | None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "choose", "Open", priority=True),
         Binding("enter", "keep_title", "Keep this title", priority=True),
-        Binding("tab", "everywhere", "All folders", priority=True),
+        Binding("tab", "everywhere", "All", priority=True),
         Binding("tab", "here", "This folder", priority=True),
         Binding("ctrl+o", "aside", "Preview", priority=True),
         Binding("ctrl+r", "rename", "Rename", priority=True),
@@ -345,7 +345,7 @@ class SessionPicker(ListScreen[str | None]):
             info = self._sessions[key]
             count = "1 message" if info.messages == 1 else f"{info.messages} messages"
             self.say(
-                f"Delete {info.title!r} with {count} for good? ctrl+d again deletes, esc keeps.",
+                f"Delete {info.title!r} with {count} for good? Ctrl-D again deletes, Esc keeps.",
                 "warning",
             )
         else:

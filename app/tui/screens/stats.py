@@ -16,6 +16,7 @@ from gemma_local.app.tui.charts.view import Write
 from gemma_local.app.tui.glyphs import UNICODE, Glyphs
 from gemma_local.app.tui.lines.line import Line
 from gemma_local.app.tui.status.measured import Measured
+from gemma_local.app.tui.status.pace_section import pace_section
 from gemma_local.app.tui.status.page_screen import PageScreen
 from gemma_local.app.tui.status.pair_sections import cache_section, memory_section, pair_section
 from gemma_local.app.tui.status.speed_sections import (
@@ -65,6 +66,7 @@ class StatsScreen(PageScreen):
             page = Page(width, ink, glyphs)
             speed_section(page, measured)
             drafting_section(page, measured)
+            pace_section(page, measured)
             answers_section(page, measured.log)
             prompt_section(page, measured.log)
             cache_section(page, measured.log.cache)

@@ -165,7 +165,12 @@ def _spark(status: Status, glyphs: Glyphs) -> Iterator[Field]:
 
 
 def _acceptance(status: Status, _: Glyphs) -> Iterator[Field]:
-    if status.acceptance is None or _is_busy(status):
+    if _is_busy(status):
+        return
+    if status.acceptance is None:
+        if status.parked:
+            forms = (_form(("no draft would pay", "muted")), _form(("parked", "muted")))
+            yield Field(_ACCEPTANCE, forms)
         return
     share, role = figures.percent(status.acceptance).strip().ljust(5), _quiet(status)
     yield Field(

@@ -44,7 +44,7 @@ class PageScreen(ModalScreen[None]):
         Binding("G,shift+g", "scroll_end", show=False),
     ]
     TITLE_TEXT: ClassVar[str] = ""
-    KEYS: ClassVar[tuple[tuple[str, str], ...]] = (("esc", "close"), ("c", "copy as text"))
+    KEYS: ClassVar[tuple[tuple[str, str], ...]] = (("Esc", "close"), ("c", "copy as text"))
     """Keys and what they do, for the last line."""
 
     def __init__(self, *, glyphs: Glyphs = UNICODE) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from gemma_local.app.plain_speed import Gain
-from gemma_local.app.speed_log import MTP, Answer, SpeedLog
+from gemma_local.app.speed_log import Answer, SpeedLog
 from gemma_local.app.tui.charts.bars import Bar, bars
 from gemma_local.app.tui.charts.columns import columns
 from gemma_local.app.tui.charts.page import Page
@@ -14,6 +14,7 @@ from gemma_local.app.tui.lines.line import Line
 from gemma_local.app.tui.status import figures
 from gemma_local.app.tui.status.fields import gain_figure
 from gemma_local.app.tui.status.measured import Measured
+from gemma_local.app.tui.status.pace_section import parked_fact, source_facts
 from gemma_local.engine.messages import Tally
 
 _HEIGHT: Final = 5
@@ -26,7 +27,6 @@ _PART_SECONDS: Final = 0.5
 single passes."""
 _ROWS: Final = 8
 """Answers in the table."""
-_SOURCES: Final = {MTP: "MTP drafter"}
 _ORDINALS: Final = ("1st", "2nd", "3rd")
 
 
@@ -48,6 +48,7 @@ def speed_section(page: Page, measured: Measured) -> None:
     )
     gain_fact(page, tally, measured.gain)
     acceptance_facts(page, tally)
+    parked_fact(page, tally.pace if log.is_decoding else None)
     count = min(int(tally.decode_seconds / _PART_SECONDS), _PARTS)
     course = log.course.parts(count) if log.course is not None else []
     if len(course) > 1:
@@ -111,14 +112,7 @@ def drafting_section(page: Page, measured: Measured) -> None:
         return
     page.heading("Drafting", "all answers with drafts")
     acceptance_facts(page, tally)
-    sources = measured.log.sources
-    if len(sources) > 1:
-        for name, source in sources.items():
-            page.fact(
-                _SOURCES.get(name, name),
-                figures.percent(source.acceptance).strip(),
-                f"{source.accepted:,} of {source.drafted:,}",
-            )
+    source_facts(page, measured.log.sources)
     page.blank()
     page.text("accepted by place in the draft")
     page.add(_positions(page, tally))

@@ -39,6 +39,8 @@ class Status:
     course: tuple[float, ...] = ()
     acceptance: float | None = None
     tokens_per_pass: float | None = None
+    parked: bool = False
+    """No draft would pay now."""
     gain: Gain | None = None
     context_used: int = 0
     context_size: int = 0
@@ -64,6 +66,7 @@ class Status:
             course=tuple(course.last(COURSE, 1.0)) if course is not None else (),
             acceptance=tally.acceptance if tally is not None else None,
             tokens_per_pass=tally.tokens_per_pass if tally is not None else None,
+            parked=tally is not None and tally.pace is not None and tally.pace.parked_now,
             gain=gain,
         )
 

@@ -57,6 +57,9 @@ class FindBar(Horizontal):
         yield Static("find", markup=False)
         yield Input(self._words, compact=True, select_on_focus=True)
         yield Static("", markup=False, id="found")
+        glyphs = self._transcript.look.glyphs
+        keys = ("Enter next", f"{glyphs.up} before", "Esc back")
+        yield Static(f" {glyphs.dot} ".join(keys), markup=False, id="keys")
 
     def on_mount(self) -> None:
         self.query_one(Input).focus()

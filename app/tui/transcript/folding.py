@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from gemma_local.app.sessions.search_index import fold
+from gemma_local.app.sessions.folding import fold
 from gemma_local.app.tui.lines.line import Line
 from gemma_local.app.tui.transcript.copying import text_bounds
 

@@ -47,6 +47,8 @@ class Transcript(ItemPane):
         Binding("r", "rewind", "Rewind to here"),
         Binding("b", "branch", "Branch"),
         Binding("escape", "leave", "Back"),
+        # Where something is written it undoes.
+        Binding("ctrl+z", "screen.suspend", "Put aside", show=False),
     ]
 
     class CopyAsked(Message):

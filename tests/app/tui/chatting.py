@@ -23,6 +23,7 @@ from gemma_local.app.tui.transcript.answer_item import AnswerItem
 from gemma_local.app.tui.transcript.item import Item
 from gemma_local.app.tui.transcript.person_item import PersonItem
 from tests.ggufs import Pair
+from tests.waiting import PATIENCE
 
 STILL = Settings.model_validate({"screen": {"animation": "none"}})
 
@@ -68,7 +69,7 @@ class Chat:
         """What stands in the composer."""
         return self.screen.query_one(Composer).text
 
-    async def until(self, is_so: Callable[[], object], seconds: float = 60.0) -> None:
+    async def until(self, is_so: Callable[[], object], seconds: float = PATIENCE) -> None:
         """Wait until something is the case."""
         end = time.monotonic() + seconds
         while not is_so():
@@ -91,7 +92,7 @@ class Chat:
             loop.call_soon_threadsafe(done.set)
 
         self.app.desk.look(look)
-        await asyncio.wait_for(done.wait(), 30)
+        await asyncio.wait_for(done.wait(), PATIENCE)
         return found
 
     async def entry(self, number: int) -> Entry:
@@ -124,16 +125,20 @@ async def chatting(
     *,
     size: tuple[int, int] = (80, 24),
     settings: Settings = STILL,
+    toasts: bool = False,
     **options: object,
 ) -> AsyncIterator[Chat]:
-    """The app with a pair, or with what it finds; in the folders that the environment names."""
+    """The app with a pair, or with what it finds; in the folders that the environment names.
+    ``toasts``: what goes by itself is shown."""
     wanted: dict[str, object] = {"threads": 1, "ctx": 1024, "temperature": 0.0, "seed": 1}
     if pair is not None:
         wanted["model"] = str(pair.target)
+        # A length of its own: how far drafts pay differs from one machine to the next.
+        wanted["draft"] = 3 if pair.drafter is not None else None
     chosen = AnswerOptions(**{**wanted, **options})  # type: ignore[arg-type]
     app = GemmaLocalApp(chosen, settings)
     try:
-        async with app.run_test(size=size) as pilot:
+        async with app.run_test(size=size, notifications=toasts) as pilot:
             yield Chat(app, pilot)
     finally:
         await asyncio.to_thread(app.desk.close)

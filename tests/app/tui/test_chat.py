@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from textual.widgets._toast import Toast
 
 from gemma_local.app.sessions.store import SessionStore
 from gemma_local.app.tui.approval.card import ApprovalCard
 from tests.app.running import STORY
 from tests.app.tui.chatting import chatting
 from tests.ggufs import Pair
+from tests.waiting import nap
 
 pytestmark = pytest.mark.usefixtures("home")
 
@@ -126,7 +128,7 @@ async def test_what_a_command_printed_goes_with_the_next_message(story: Pair) ->
 async def test_a_command_is_stopped(story: Pair) -> None:
     async with chatting(story) as chat:
         await chat.ready()
-        await chat.send("!sleep 7004")
+        await chat.send(f"!{nap(7006)}")
         await chat.until(lambda: chat.screen.shell.is_running)
         await chat.pilot.press("escape")
         await chat.until(lambda: "stopped" in chat.shown)
@@ -184,3 +186,28 @@ async def test_an_engine_that_died_in_between_is_started_with_a_key(story: Pair)
         await chat.until(lambda: not banner.display)
         await chat.ask("still there?")
         assert chat.said == ["hello", "still there?"]
+
+
+async def test_what_goes_by_itself_covers_nothing_that_is_typed(story: Pair) -> None:
+    async with chatting(story, toasts=True) as chat:
+        await chat.ready()
+        chat.screen.composer.write("a long line " * 40)
+        for number in range(3):
+            chat.screen.toast(f"{number}: a sentence that is long enough to take two lines of it")
+        await chat.until(lambda: len(chat.screen.query(Toast)) == 3)
+        await chat.pilot.pause()
+        composer = chat.screen.composer.region
+        for toast in chat.screen.query(Toast):
+            assert toast.region.height == 2
+            assert not toast.region.overlaps(composer)
+
+
+async def test_after_a_file_that_is_no_model_there_is_none(home: Path) -> None:
+    bad = home / "work" / "bad.gguf"
+    bad.write_bytes(b"GGUF" + bytes(60))
+    async with chatting(None, model=str(bad)) as chat:
+        await chat.until(lambda: "/model chooses another model" in chat.text)
+        status = chat.screen.speedometer.status(
+            chat.app.desk.options, "ask", queued=0, alive=True, note=""
+        )
+        assert (status.pair, status.model) == ("none", "")

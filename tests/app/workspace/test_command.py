@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sys
-import threading
-import time
 from pathlib import Path
 
 import psutil
@@ -12,6 +10,7 @@ import pytest
 
 from gemma_local.app.stop import Stop
 from gemma_local.app.workspace.command import Command
+from tests.waiting import nap
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="uses sh")
 
@@ -47,35 +46,32 @@ def test_statuses_and_signals(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        "sleep 7001 & wait",
-        "(sleep 7001 &) ; sleep 7001",
-        "setsid sleep 7001 & sleep 7001",
-        "trap '' TERM; sleep 7001 & while :; do sleep 1; done",
+        "NAP & wait",
+        "(NAP &) ; NAP",
+        "setsid NAP & NAP",
+        "trap '' TERM; NAP & while :; do sleep 1; done",
     ],
 )
 def test_a_timeout_leaves_nothing_running(tmp_path: Path, words: str) -> None:
-    ended = Command(words, tmp_path, timeout=0.8).run()
+    mark = nap(7001)
+    ended = Command(words.replace("NAP", mark), tmp_path, timeout=0.8).run()
     assert ended.timed_out
-    assert left_over("sleep 7001") == []
+    assert left_over(mark) == []
 
 
 def test_a_stop_leaves_nothing_running(tmp_path: Path) -> None:
-    stop = Stop()
-    timer = threading.Timer(0.3, stop.ask)
-    timer.start()
-    ended = Command("echo begun; sleep 7002", tmp_path).run(stop)
-    timer.join()
+    stop, mark = Stop(), nap(7002)
+    ended = Command(f"echo begun; {mark}", tmp_path, on_output=lambda _: stop.ask()).run(stop)
     assert ended.stopped
     assert ended.output == "begun\n"
-    assert left_over("sleep 7002") == []
+    assert left_over(mark) == []
 
 
 def test_a_child_that_keeps_the_output_open_is_not_waited_for(tmp_path: Path) -> None:
-    start = time.monotonic()
-    ended = Command("sleep 7003 & echo done", tmp_path).run()
+    mark = nap(7003)
+    ended = Command(f"{mark} & echo done", tmp_path).run()
     assert ended.output == "done\n"
-    assert time.monotonic() - start < 60
-    assert left_over("sleep 7003") == []
+    assert left_over(mark) == []
 
 
 def test_a_command_that_closes_its_output_is_waited_for(tmp_path: Path) -> None:
@@ -101,14 +97,14 @@ def test_a_list_of_words_needs_no_shell(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        "setsid sleep 7004 >/dev/null 2>&1 & exit 0",
-        "nohup setsid sleep 7004 >/dev/null 2>&1 & exit 0",
-        "(setsid sh -c 'trap \"\" TERM; sleep 7004; sleep 7004' >/dev/null 2>&1 &) ; exit 0",
+        "setsid NAP >/dev/null 2>&1 & exit 0",
+        "nohup setsid NAP >/dev/null 2>&1 & exit 0",
+        "(setsid sh -c 'trap \"\" TERM; NAP; NAP' >/dev/null 2>&1 &) ; exit 0",
     ],
 )
 def test_what_hides_from_its_parents_is_found(tmp_path: Path, words: str) -> None:
     assert Command(words, tmp_path).run().status == 0
-    assert left_over("sleep 7004") == []
+    assert left_over(nap(7004)) == []
 
 
 def test_whoever_hears_may_fail(tmp_path: Path) -> None:
@@ -116,8 +112,8 @@ def test_whoever_hears_may_fail(tmp_path: Path) -> None:
         raise ValueError(text)
 
     with pytest.raises(ValueError, match="begun"):
-        Command("echo begun; sleep 7005", tmp_path, on_output=fail).run()
-    assert left_over("sleep 7005") == []
+        Command(f"echo begun; {nap(7005)}", tmp_path, on_output=fail).run()
+    assert left_over(nap(7005)) == []
 
 
 def test_much_output_is_kept_in_part_and_saved_whole(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -9,13 +8,7 @@ import pytest
 from gemma_local.app.workspace import file_index
 from gemma_local.app.workspace.errors import TooLarge
 from gemma_local.app.workspace.file_index import FileIndex
-
-
-def until(index: FileIndex, paths: tuple[str, ...]) -> None:
-    end = time.monotonic() + 10
-    while index.files().texts != paths:
-        assert time.monotonic() < end
-        time.sleep(0.005)
+from tests.waiting import until
 
 
 def test_the_first_list_is_waited_for_and_later_ones_come_by_themselves(tmp_path: Path) -> None:
@@ -23,9 +16,9 @@ def test_the_first_list_is_waited_for_and_later_ones_come_by_themselves(tmp_path
     index = FileIndex(tmp_path, fresh_seconds=0.0)
     assert index.files().texts == ("a.py",)
     (tmp_path / "b.py").touch()
-    until(index, ("a.py", "b.py"))
+    until(lambda: index.files().texts == ("a.py", "b.py"))
     (tmp_path / "a.py").unlink()
-    until(index, ("b.py",))
+    until(lambda: index.files().texts == ("b.py",))
 
 
 def test_what_is_fresh_is_not_listed_again(tmp_path: Path) -> None:

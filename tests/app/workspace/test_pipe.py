@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from collections.abc import Callable, Iterator
 from typing import IO
 
@@ -57,7 +56,6 @@ def test_much_is_not_lost(ends: tuple[Pipe, int]) -> None:
 
 def test_closing_does_not_wait_for_the_other_end(ends: tuple[Pipe, int]) -> None:
     pipe, writing = ends
-    start = time.monotonic()
+    # Else it would hang here.
     pipe.close()
-    assert time.monotonic() - start < 60
     os.close(writing)

@@ -232,3 +232,49 @@ async def test_the_reason_is_one_line_that_takes_every_letter() -> None:
         assert app.card.query_one(Input).value == "yands"
         assert "without a reason" in app.shown("hint")
         assert app.heard == []
+
+
+@pytest.mark.parametrize(("height", "lines"), [(24, 11), (40, 27), (12, 3)])
+async def test_the_change_has_the_room_that_there_is(height: int, lines: int) -> None:
+    host = Host(CHANGE)
+    async with host.run_test(size=(80, height)) as pilot:
+        await pilot.pause()
+        await pilot.pause()
+        pane = host.card.query_one(LinesPane)
+        assert pane.size.height == lines
+        if height > 12:
+            # Two lines of what is above stay, and everything of the card is seen.
+            assert host.query_one(TextArea).region.bottom == height - 2
+        await pilot.resize_terminal(80, 30)
+        await pilot.pause()
+        await pilot.pause()
+        assert pane.size.height == 17
+
+
+@pytest.mark.parametrize(
+    ("proposal", "question"),
+    [
+        (replace(CHANGE, tool="files", title="take back the changes to [a].py"),
+         "Take back the changes to [a].py?"),
+        (Proposal("1", "files", "take back 2 files", command="a.py\nb.py"), "Take back 2 files?"),
+        (Proposal("2", "plan", "carry the plan out"), "Carry the plan out?"),
+        (COMMAND, "Run this?"),
+        (CHANGE, "Change src/app.py?"),
+    ],
+)  # fmt: skip
+async def test_the_question_is_a_sentence(proposal: Proposal, question: str) -> None:
+    host = Host(proposal)
+    async with host.run_test(size=(80, 24)):
+        assert host.shown("question") == question
+        if proposal.tool == "files" and proposal.command:
+            assert host.card.query_one(LinesPane).text.split() == ["a.py", "b.py"]
+
+
+async def test_only_what_can_be_scrolled_says_so() -> None:
+    for proposal, scrolls in ((CHANGE, True), (COMMAND, False)):
+        host = Host(proposal)
+        async with host.run_test(size=(80, 24)) as pilot:
+            host.rest()
+            await pilot.pause()
+            await pilot.press("down")
+            assert ("scroll" in host.shown("hint")) is scrolls

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+import pytest
 from textual.app import App
 from textual.command import CommandList, CommandPalette, Provider
+from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Input
 
@@ -12,6 +15,7 @@ from gemma_local.app.tui.commands.command import Invocation
 from gemma_local.app.tui.commands.provider import PALETTE_CSS, CommandProvider, relevance
 from gemma_local.app.tui.commands.registry import COMMANDS
 from gemma_local.models.errors import GemmaLocalError
+from tests.waiting import PATIENCE
 
 
 class Target(Screen[None]):
@@ -53,10 +57,10 @@ async def search(app: Host, pilot: Any, words: str) -> list[str]:
     app.action_command_palette()
     await pilot.pause()
     app.screen.query_one(Input).value = words
-    for _ in range(50):
+    end = time.monotonic() + PATIENCE
+    while not offered(app):
+        assert time.monotonic() < end
         await pilot.pause(0.02)
-        if offered(app):
-            break
     await app.workers.wait_for_complete()
     await pilot.pause()
     return offered(app)
@@ -86,6 +90,29 @@ async def test_the_name_comes_before_what_only_mentions_it() -> None:
     app = Host()
     async with app.run_test(size=(100, 40)) as pilot:
         assert "/think" in (await search(app, pilot, "/think"))[0]
+
+
+@pytest.mark.parametrize(
+    ("query", "found", "marked"),
+    [
+        ("stat", "/stats", ["stat"]),
+        ("memory", "/stats", ["memory"]),
+        # Another name and a keyword are shown for it.
+        ("sessions", "/resume [SESSION]  sessions", ["sessions"]),
+        ("per s", "/stats  tokens per second", ["per s"]),
+        # Letters in their order.
+        ("sts", "/stats", ["s", "t", "s"]),
+    ],
+)
+async def test_what_was_found_is_marked(query: str, found: str, marked: list[str]) -> None:
+    app = Host()
+    async with app.run_test(size=(100, 40)) as pilot:
+        await search(app, pilot, query)
+        options = app.screen.query_one(CommandList).options
+        (prompt,) = (o.prompt for o in options if str(o.prompt).startswith(f"{found} "))
+        assert isinstance(prompt, Content)
+        spans = [span for span in prompt.spans if "$accent" in str(span.style)]
+        assert [prompt.plain[span.start : span.end] for span in spans] == marked
 
 
 async def test_a_command_that_needs_more_is_begun() -> None:

@@ -111,7 +111,13 @@ def test_what_a_line_orders(line: str, expected: tuple[str, tuple[Any, ...]]) ->
 
 
 def test_every_command_has_its_method_and_every_method_a_command() -> None:
-    arguments = {"title": "x", "export": "x.md", "theme": "gemma-dark", "branch": "1"}
+    arguments = {
+        "title": "x",
+        "best": "2 x",
+        "export": "x.md",
+        "theme": "gemma-dark",
+        "branch": "1",
+    }
     tried = {"tell"}
     for command in COMMANDS:
         values = [arguments.get(command.name, ""), *command.values("")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -22,6 +23,7 @@ from gemma_local.app.tui.composer.prompt_area import PromptArea
 from gemma_local.app.tui.glyphs import UNICODE, Glyphs
 from gemma_local.app.tui.themes import DARK
 from gemma_local.app.workspace.file_index import FileIndex
+from tests.waiting import PATIENCE
 
 _NAMED: Final = frozenset(
     [
@@ -118,8 +120,7 @@ async def press(pilot: Pilot[None], *keys: str) -> None:
 
 async def until(pilot: Pilot[None], is_so: Callable[[], bool]) -> None:
     """Wait for something that comes from another thread."""
-    for _ in range(500):
-        if is_so():
-            return
+    end = time.monotonic() + PATIENCE
+    while not is_so():
+        assert time.monotonic() < end, "it did not come about"
         await pilot.pause(0.01)
-    raise AssertionError("it did not come about")

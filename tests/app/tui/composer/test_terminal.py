@@ -15,6 +15,7 @@ import pytest
 
 from gemma_local.app.tui.composer.external_editor import EditorFailed, edited, editor_command
 from tests.app.tui.composer.host import hosted, press
+from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no such terminals there")
 
@@ -40,7 +41,7 @@ class Terminal:
             env={**os.environ, "TERM": "xterm-256color", "VISUAL": "", "EDITOR": editor},
             dimensions=(24, 80),
             encoding="utf-8",
-            timeout=30,
+            timeout=PATIENCE,
         )
         self._pexpect = pexpect
         self.until(lambda: "Write a message" in self.shown)
@@ -58,7 +59,7 @@ class Terminal:
         self._process.send(text)
 
     def until(self, is_so: Callable[[], bool]) -> None:
-        end = time.monotonic() + 30
+        end = time.monotonic() + PATIENCE
         while not is_so():
             assert time.monotonic() < end, self.shown
             with suppress(self._pexpect.TIMEOUT):

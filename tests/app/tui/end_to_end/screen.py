@@ -16,12 +16,15 @@ import psutil
 
 from tests.app.running import hear_interrupts
 from tests.app.tui.end_to_end.emulator import Emulator
+from tests.waiting import PATIENCE
 
 ENTER: Final = "\r"
 ESCAPE: Final = "\x1b"
 CTRL_C, CTRL_D, CTRL_G, CTRL_U, CTRL_Z = (chr(ord(letter) - 64) for letter in "CDGUZ")
-PATIENCE: Final = 40.0
-"""Seconds until something that must come is given up."""
+
+
+AT_ONCE: Final = 16
+"""Pieces of output after which it is time to look at the screen."""
 
 
 class Screen:
@@ -102,9 +105,12 @@ class Screen:
         return " ".join(self.text.split())
 
     def look(self, seconds: float) -> bool:
-        """Take what comes within so many seconds, up to the first pause; whether more may come."""
+        """Take what comes within so many seconds, up to the first pause; whether more may come.
+
+        Not for ever: a program that is quicker than this process makes no pause.
+        """
         try:
-            while True:
+            for _ in range(AT_ONCE):
                 chunk = self._child.read_nonblocking(65536, timeout=seconds)
                 self.written += chunk
                 self.emulator.show(chunk)
@@ -113,6 +119,7 @@ class Screen:
             return True
         except pexpect.EOF:
             return False
+        return True
 
     def watch(self, seconds: float) -> None:
         """Look for so long."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -20,9 +20,9 @@ PROMPT: Final = "prompt>"
 """What the shells say when they wait."""
 POINT: Final = UNICODE.prompt
 """Where a person writes begins with it, and so does what they said."""
-READY: Final = "of 2,048"
+READY: Final = "of 8,192"
 """Stands in the status line once the model is loaded."""
-STARTED: Final = ("--ctx", 2048, "--seed", 1)
+STARTED: Final = ("--ctx", 8192, "--seed", 1)
 _DISTURBED: Final = Path(__file__).with_name("disturbed.py")
 
 
@@ -80,3 +80,18 @@ class Terminals:
         with SessionStore.open(place) as store:
             sessions = store.list()
             return list(store.entries(sessions[0].id)) if sessions else []
+
+    def until_kept(self, screen: Screen, look: Callable[[], str]) -> str:
+        """Words that ``look`` saw of an answer while it came, once they are on the disk as well."""
+        seen: list[str] = []
+        kept: list[str] = []
+
+        def is_kept() -> bool:
+            # A moment at which only half of the lines were drawn may be among them.
+            seen.append(look())
+            text = self.saved[-1].message.text if self.saved else ""
+            kept.extend(words for words in seen if words and words in text)
+            return bool(kept)
+
+        screen.until(is_kept)
+        return kept[-1]

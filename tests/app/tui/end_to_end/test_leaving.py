@@ -6,13 +6,12 @@ import os
 import shutil
 import signal
 import sys
-import time
 
 import pytest
 
-from tests.app.running import STORY, is_running
+from tests.app.running import STORY, wait_gone
 from tests.app.tui.end_to_end.disturbed import OUTCRY
-from tests.app.tui.end_to_end.screen import CTRL_C, ENTER, Screen
+from tests.app.tui.end_to_end.screen import CTRL_C, CTRL_D, ENTER, ESCAPE, Screen
 from tests.app.tui.end_to_end.terminals import POINT, PROMPT, READY, Terminals
 from tests.ggufs import Pair
 
@@ -33,7 +32,7 @@ def test_a_signal_while_it_answers(
 ) -> None:
     with terminals.app(endless) as screen:
         before = screen.modes
-        words = streaming(screen)
+        words = streaming(screen, terminals)
         processes = screen.below()
         os.kill(screen.pid, number)
         assert screen.end() == status
@@ -41,16 +40,16 @@ def test_a_signal_while_it_answers(
         assert screen.modes == before
         assert "gemma-local --resume" in screen.text
         assert "Traceback" not in terminals.log
-        gone(*processes)
+        wait_gone(*processes)
         is_kept(terminals, words)
 
 
 def test_the_window_is_closed(terminals: Terminals, endless: Pair) -> None:
     with terminals.app(endless) as screen:
-        words = streaming(screen)
+        words = streaming(screen, terminals)
         processes = [screen.pid, *screen.below()]
         screen.hang_up()
-        gone(*processes)
+        wait_gone(*processes)
         is_kept(terminals, words)
 
 
@@ -59,7 +58,7 @@ def test_what_nobody_thought_of(terminals: Terminals, story: Pair) -> None:
         before = screen.modes
         screen.wait_for(READY)
         screen.keys("hello", ENTER)
-        screen.wait_for("word49.")
+        screen.wait_for("tokens per pass")
         # Words from C, in the middle of it all: they go where they belong.
         shown = screen.text
         screen.keys(F2)
@@ -81,7 +80,7 @@ def test_what_nobody_thought_of(terminals: Terminals, story: Pair) -> None:
         assert "LookupError: nobody thought of this" in log
         # Not the values of variables: they are what people say.
         assert "word49" not in log
-        gone(*processes)
+        wait_gone(*processes)
         assert [entry.message.text for entry in terminals.saved] == ["hello", STORY.text]
 
 
@@ -93,12 +92,12 @@ def test_the_shell_goes_on_after_a_kill(
         screen.wait_for(PROMPT)
         before, on_before = screen.modes, screen.emulator.left_on
         screen.keys(terminals.line(endless), ENTER)
-        words = streaming(screen)
+        words = streaming(screen, terminals)
         processes = screen.below()
         (app,) = screen.below("gemma_local.app.cli")[:1]
         os.kill(app, signal.SIGKILL)
         screen.wait_for("gemma-local was killed, and nothing is lost")
-        gone(*processes)
+        wait_gone(*processes)
         screen.keys("expr 40 + 2; stty -a; echo after$?", ENTER)
         screen.wait_for("after0")
         # What is typed is seen, and what is printed begins at the left.
@@ -141,30 +140,57 @@ def test_it_is_put_aside_and_taken_up_again(terminals: Terminals, story: Pair) -
         screen.wait_for("status 0")
 
 
-def streaming(screen: Screen) -> list[str]:
-    """Ask, and watch until an answer has come for a while; what of it is to be seen."""
+@pytest.mark.parametrize("keys", [("\x1bz",), ("/suspend", ENTER)], ids=["key", "command"])
+def test_a_person_puts_it_aside_while_it_answers(
+    terminals: Terminals, endless: Pair, keys: tuple[str, ...]
+) -> None:
+    with terminals.shell(BASH) as screen:
+        screen.wait_for(PROMPT)
+        before, on_before = screen.modes, screen.emulator.left_on
+        screen.keys(terminals.line(endless), ENTER)
+        streaming(screen, terminals)
+        screen.keys(*keys)
+        screen.wait_for("Stopped")
+        screen.until(lambda: screen.emulator.left_on == on_before)
+        screen.until(lambda: screen.modes == before)
+        screen.keys("expr 40 + 2", ENTER)
+        screen.wait_for("42")
+        screen.keys("fg", ENTER)
+        # It goes on, and so does the answer.
+        screen.wait_for("green7")
+        shown = screen.text
+        screen.until(lambda: screen.text != shown)
+        screen.keys(ESCAPE)
+        screen.wait_for("stopped")
+        screen.keys(CTRL_D)
+        screen.wait_for("goes on with this conversation")
+        screen.until(lambda: screen.modes == before)
+
+
+def test_without_a_shell_it_cannot_be_put_aside(terminals: Terminals, story: Pair) -> None:
+    with terminals.app(story) as screen:
+        screen.wait_for(READY)
+        screen.keys("/suspend", ENTER)
+        screen.wait_for("there is no shell behind this app")
+        screen.keys(CTRL_C, CTRL_D)
+        assert screen.end() == 0
+
+
+def streaming(screen: Screen, terminals: Terminals) -> str:
+    """Ask, and watch until an answer has come for a while; words of it that were seen and kept."""
     screen.wait_for(READY)
     screen.keys("go on for ever", ENTER)
     screen.wait_for("green7")
-    screen.watch(0.6)
-    words = [word for word in screen.words.split() if word[-1].isdigit() and word[0] in "rgb"]
-    # What came within the last second may be on its way to the disk.
-    screen.watch(1.1)
-    return words
+
+    def look() -> str:
+        words = [word for word in screen.words.split() if word[-1].isdigit() and word[0] in "rgb"]
+        return " ".join(words) if len(words) > 50 else ""
+
+    return terminals.until_kept(screen, look)
 
 
-def is_kept(terminals: Terminals, words: list[str]) -> None:
+def is_kept(terminals: Terminals, words: str) -> None:
     """What was on the screen is in the store."""
     asked, answered = terminals.saved
     assert (asked.message.text, answered.state) == ("go on for ever", "stopped")
-    assert len(words) > 50
-    assert " ".join(words) in answered.message.text
-
-
-def gone(*processes: int) -> None:
-    """Wait until none of the processes is left."""
-    assert len(processes) >= 2
-    deadline = time.monotonic() + 20
-    while any(map(is_running, processes)):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    assert words in answered.message.text

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import stat
-import time
 from pathlib import Path
 
 from tests.app.running import STORY
@@ -18,9 +17,6 @@ from tests.app.tui.end_to_end.screen import (
 from tests.app.tui.end_to_end.terminals import POINT, READY, Terminals
 from tests.ggufs import Pair
 
-LATEST = 3.0
-"""Seconds, and many: machines that run tests are busy."""
-
 
 def test_a_conversation_from_the_first_key_to_the_last(terminals: Terminals, endless: Pair) -> None:
     with terminals.app(endless) as screen:
@@ -28,28 +24,22 @@ def test_a_conversation_from_the_first_key_to_the_last(terminals: Terminals, end
         screen.wait_for(READY)
         screen.keys("go on for ever", ENTER)
         screen.wait_for("red7")
-        screen.watch(0.5)
         screen.keys(ESCAPE)
-        assert screen.wait_for("stopped") < LATEST
-        screen.watch(0.3)
+        # Not "length", which is how it would end by itself.
+        screen.wait_for("stopped")
+        screen.until(lambda: terminals.saved[-1].state == "stopped")
         kept = terminals.saved[-1]
-        assert kept.state == "stopped"
         # What was on the screen is what is kept, to the last word.
-        assert shown(screen).endswith(kept.message.text.split()[-1])
+        screen.until(lambda: shown(screen).endswith(kept.message.text.split()[-1]))
         for columns, lines in ((60, 20), (120, 40), (80, 24)):
             screen.resize(columns, lines)
-            screen.wait_for("stopped")
-            screen.watch(0.3)
+            # All of it is drawn anew, though its lines are broken elsewhere.
+            screen.until(lambda: is_whole(screen, kept.message.text))
             rows = screen.text.split("\n")
             assert len(rows) == lines
             assert max(map(len, rows)) <= columns
-            # All of it, though its lines are broken elsewhere.
-            assert shown(screen) in kept.message.text
-            assert shown(screen).endswith(kept.message.text.split()[-1])
-            assert f"{POINT} Write a message" in rows[-2]
-            assert "tokens/s" in rows[-1]
         screen.keys(CTRL_C)
-        screen.wait_for("ctrl+c again leaves")
+        screen.wait_for("Ctrl-C again leaves")
         screen.keys(CTRL_C)
         assert screen.end() == 0
         assert screen.emulator.left_on == []
@@ -92,12 +82,10 @@ def test_a_long_paste_and_an_editor(terminals: Terminals, story: Pair, tmp_path:
     pasted = "".join(f"line {i} of very many lines\n" for i in range(4000))[:100_000]
     with terminals.app(story, variables={"EDITOR": str(editor)}) as screen:
         screen.wait_for(READY)
-        start = time.monotonic()
         screen.send(b"\x1b[200~" + pasted.encode() + b"\x1b[201~")
         screen.wait_for("[Pasted text #1")
         screen.keys(" and more")
         screen.wait_for("lines] and more")
-        assert time.monotonic() - start < LATEST
         screen.keys(CTRL_G)
         screen.wait_for("the editor has the terminal")
         assert screen.emulator.left_on == []
@@ -119,11 +107,24 @@ def test_a_long_paste_and_an_editor(terminals: Terminals, story: Pair, tmp_path:
         screen.wait_for(f"{POINT} a thought")
 
 
+def is_whole(screen: Screen, answer: str) -> bool:
+    """Whether the screen has the end of an answer, and all that belongs below it."""
+    *_, above, last = screen.text.split("\n")
+    words = shown(screen)
+    return (
+        bool(words)
+        and words in answer
+        and words.endswith(answer.split()[-1])
+        and f"{POINT} Write a message" in above
+        and "tokens/s" in last
+    )
+
+
 def shown(screen: Screen) -> str:
     """The words of the answer that are to be seen."""
     rows = [
         row[:-1] if row.endswith(("▁", "▂", "▃", "▄", "▅", "▆", "▇", "█")) else row
         for row in screen.text.split("\n")
     ]
-    end = next(at for at, row in enumerate(rows) if "stopped" in row)
+    end = next((at for at, row in enumerate(rows) if "stopped" in row), 0)
     return " ".join(word for row in rows[:end] for word in row.split() if word[-1].isdigit())

@@ -11,11 +11,20 @@ from rich.style import Style
 from gemma_local.app.tui.lines.line import Line
 from gemma_local.app.tui.lines.sgr import after_sgr
 from gemma_local.app.tui.lines.terminal import MOST_CHARACTERS, render_output
+from gemma_local.app.tui.lines.theme_colours import contrast, rgb
+from gemma_local.app.tui.palette import Palette
+from gemma_local.app.tui.themes import THEMES
 from tests.app.tui.lines.looks import PALETTE, painted
 
+OWN = Palette.of({}, dark=True, ansi=True)
+"""Of a terminal with colours of its own."""
+THEMED = [
+    Palette.of(theme.to_color_system().generate(), dark=theme.dark, ansi=False) for theme in THEMES
+]
 
-def lines_of(text: str, most: int = 400) -> list[Line]:
-    return render_output(text, 40, PALETTE, most=most)
+
+def lines_of(text: str, most: int = 400, palette: Palette = PALETTE) -> list[Line]:
+    return render_output(text, 40, palette, most=most)
 
 
 def screen(text: str) -> list[str]:
@@ -47,11 +56,12 @@ def test_what_is_read_of_it(output: str, seen: list[str]) -> None:
 
 
 def test_colours_are_kept_over_lines_until_they_end() -> None:
-    lines = lines_of("\x1b[1;31mred\nstill\x1b[0m plain \x1b[38;5;208mx\x1b[48;2;1;2;3my\x1b[39m")
+    text = "\x1b[1;31mred\nstill\x1b[0m plain \x1b[38;5;208mx\x1b[48;2;1;2;3my\x1b[39m"
+    lines = lines_of(text, palette=OWN)
     first, second = lines[0].segments[0].style, lines[1].segments[0].style
     assert first is not None and first.bold and first.color == Color.from_ansi(1)
     assert second == first
-    assert lines[1].segments[1].style == PALETTE.text
+    assert lines[1].segments[1].style == OWN.text
     x, y = (s.style for s in lines[1].segments[2:])
     assert x is not None and x.color == Color.from_ansi(208)
     assert y is not None and y.bgcolor == Color.from_rgb(1, 2, 3)
@@ -89,7 +99,7 @@ def test_much_output_is_cut_in_the_middle() -> None:
 
 def test_a_colour_reaches_over_what_is_left_out() -> None:
     text = "\n".join(["a"] * 10 + ["\x1b[32mb"] + ["c"] * 10)
-    last = lines_of(text, most=4)[-1].segments[0].style
+    last = lines_of(text, most=4, palette=OWN)[-1].segments[0].style
     assert last is not None and last.color == Color.from_ansi(2)
 
 
@@ -104,3 +114,47 @@ def test_nothing_of_it_reaches_the_terminal_as_a_command(text: str) -> None:
     for line in lines_of(text):
         assert line.cells <= 40
         assert not set(line.text) & set("\x1b\x9b\x07\x08\r\n\t\x00")
+
+
+@pytest.mark.parametrize("palette", THEMED, ids=["dark", "light"])
+def test_all_colours_of_programs_can_be_read_and_told_apart(palette: Palette) -> None:
+    seen = set()
+    for code in (*range(30, 38), *range(90, 98)):
+        style = style_of(f"\x1b[{code}m", palette)
+        assert contrast_of(style, palette) >= 3.9, code
+        seen.add(style.color)
+    assert len(seen) == 16
+    for code in (*range(40, 48), *range(100, 108)):
+        for front in ("", ";31", ";34", ";97", ";30"):
+            style = style_of(f"\x1b[{code}{front}m", palette)
+            assert contrast_of(style, palette) >= 4.4, (code, front)
+
+
+@pytest.mark.parametrize("palette", THEMED, ids=["dark", "light"])
+@given(numbers=st.lists(st.integers(0, 255), min_size=3, max_size=3), ground=st.booleans())
+def test_any_colour_can_be_read(palette: Palette, numbers: list[int], ground: bool) -> None:
+    for kind in ("5;{}", "2;{};{};{}"):
+        asked = kind.format(*numbers)
+        style = style_of(f"\x1b[{48 if ground else 38};{asked}m", palette)
+        assert contrast_of(style, palette) >= 4.4 or asked.startswith("5;")
+        assert contrast_of(style, palette) >= 3.9
+
+
+@pytest.mark.parametrize("palette", THEMED, ids=["dark", "light"])
+def test_what_is_put_back_to_the_terminals_own_is_text_like_any(palette: Palette) -> None:
+    assert style_of("\x1b[31;41m\x1b[39;49m", palette) == palette.text
+    bold = style_of("\x1b[1;7m", palette)
+    assert (bold.bold, bold.reverse, bold.color) == (True, True, palette.text.color)
+
+
+def style_of(sequence: str, palette: Palette) -> Style:
+    style = lines_of(f"{sequence}x", palette=palette)[0].segments[0].style
+    assert style is not None
+    return style
+
+
+def contrast_of(style: Style, palette: Palette) -> float:
+    """Of the text to what is behind it."""
+    assert style.color is not None and palette.programs is not None
+    behind = rgb(style.bgcolor) if style.bgcolor is not None else palette.programs.ground
+    return contrast(rgb(style.color), behind)

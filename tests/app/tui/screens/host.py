@@ -13,6 +13,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from gemma_local.app.tui.themes import THEMES
+from tests.waiting import PATIENCE
 
 
 class Host(App[None]):
@@ -30,9 +31,9 @@ class Host(App[None]):
         self.push_screen(self._first, self.results.append)
 
 
-async def until(pilot: Pilot[None], holds: Callable[[], bool], seconds: float = 30.0) -> None:
+async def until(pilot: Pilot[None], holds: Callable[[], bool]) -> None:
     """Wait until something holds; the screens look around in threads."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + PATIENCE
     while not holds():
         assert time.monotonic() < end, seen(pilot)
         await asyncio.sleep(0.01)

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from gemma_local.app.fetching import Fetching, FetchState
 from gemma_local.app.tui.glyphs import ASCII
 from gemma_local.app.tui.screens.download import DownloadScreen
+from gemma_local.models.store.progress import FileProgress
 from tests.app.served import Served, served
 from tests.app.tui.screens.host import Host, seen, text_of, until
 from tests.ggufs import Pair
@@ -143,3 +145,36 @@ async def test_a_narrow_and_a_wide_terminal(hub: Served) -> None:
         await pilot.resize_terminal(200, 60)
         await until(pilot, lambda: max(map(len, text_of(pilot, "#files").split("\n"))) == 94)
         fetching.stop()
+
+
+class Standing(Fetching):
+    """A download of which nothing comes."""
+
+    def __init__(self, *names: str) -> None:
+        self.name, self.what = "Gemma 4 26B-A4B", "26B-A4B"
+        files = tuple(FileProgress(name, 3 << 30, 16 << 30, "fetching") for name in names)
+        self._standing = FetchState("fetching", files, 6 << 30, 32 << 30)
+
+    def state(self) -> FetchState:
+        return self._standing
+
+
+@pytest.mark.parametrize(
+    ("name", "is_whole", "has_bar"),
+    [
+        ("gemma-4-E4B-it-Q4_0.gguf", True, True),
+        # Gemma 4's longest, of the catalogue.
+        ("gemma-4-26B-A4B-it-UD-Q4_K_XL.gguf", True, True),
+        ("a-name-that-somebody-has-made-up-for-it.gguf", True, False),
+        ("a-name-that-somebody-has-made-up-for-it-and-made-longer.gguf", False, False),
+    ],
+)
+async def test_names_are_worth_more_than_bars(name: str, is_whole: bool, has_bar: bool) -> None:
+    host = Host(DownloadScreen(Standing(f"folder/{name}", "mtp.gguf"), glyphs=ASCII))
+    async with host.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: "3.22 GB of 17.18 GB" in text_of(pilot, "#files"))
+        first, second = text_of(pilot, "#files").split("\n")
+        assert (name in first) is is_whole
+        assert ("....  19%" in first) is has_bar
+        assert len(first) == len(second) == 74
+        assert first.endswith("  19%")

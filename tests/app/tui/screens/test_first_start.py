@@ -14,6 +14,7 @@ from gemma_local.app.tui.screens.choices import Builtin, Fetch, Quit, UseFile
 from gemma_local.app.tui.screens.first_start import FirstStart
 from tests.app.tui.screens.host import Host, seen, until
 from tests.app.tui.screens.test_models_screen import local, sizes
+from tests.waiting import PATIENCE
 
 SIZES = tuple(sizes())
 NOTHING_HERE = Readiness(
@@ -49,7 +50,7 @@ async def test_nothing_can_be_chosen_before_it_is_known() -> None:
 
     def look(say: Callable[[str], None]) -> Readiness:
         say("measuring the memory's speed")
-        may_go_on.wait(30)
+        may_go_on.wait(PATIENCE)
         return NOTHING_HERE
 
     host = Host(FirstStart(look))
@@ -114,6 +115,7 @@ async def test_offline_it_says_how_a_model_comes_here() -> None:
     async with host.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: "No network" in seen(pilot))
         assert "HF_HUB_OFFLINE" in seen(pilot)
+        assert "`" not in seen(pilot)
         assert "models export" in seen(pilot) and "models import" in seen(pilot)
         await pilot.press("enter")
         await until(pilot, lambda: "would have to be fetched" in seen(pilot))
@@ -144,9 +146,12 @@ async def test_a_machine_for_which_all_is_too_large(suited: object) -> None:
     async with host.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: "No size fits" in seen(pilot))
         assert "Close [some] programs." in seen(pilot) and "0 of 5 fit" in seen(pilot)
-        if suited is not None:
-            await pilot.press("enter")
-            await until(pilot, lambda: "more than is free" in seen(pilot))
+        assert "Suits it best" not in seen(pilot) and "Fetch" not in seen(pilot)
+        assert "E2B, which lacks least, needs" in seen(pilot)
+        await pilot.press("enter")
+        await until(pilot, lambda: "Choose a size" in seen(pilot))
+        await pilot.press("enter")
+        await until(pilot, lambda: "more than is free" in seen(pilot))
         assert not host.results
 
 

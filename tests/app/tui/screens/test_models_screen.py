@@ -20,6 +20,7 @@ from tests.app.tui.screens.host import Host, seen, text_of, until
 from tests.engine.plan.machines import GIB, candidates, machine
 from tests.ggufs import Pair
 from tests.models.store import local_files as make
+from tests.waiting import PATIENCE
 
 
 def sizes(gib: int = 12) -> list[Offer]:
@@ -59,7 +60,7 @@ async def test_sizes_are_shown_at_once_and_filled_in_later() -> None:
 
     def look(say: Callable[[str], None]) -> Sequence[Offer]:
         say("planning")
-        may_go_on.wait(30)
+        may_go_on.wait(PATIENCE)
         return sizes()
 
     host = Host(ModelPicker(look))

@@ -35,6 +35,8 @@ async def test_the_newest_is_last_and_highlighted() -> None:
         shown = seen(pilot)
         assert shown.index("First [question] [2J with a tail") < shown.index("Zweite Frage")
         assert "First answer" not in shown and "59 min ago" in shown
+        # Counted as /rewind counts, and not as they are kept.
+        assert "3  Third" in shown
         assert text_of(pilot, "#saying").startswith("1 message would go")
         await pilot.press("up")
         assert text_of(pilot, "#saying").startswith("3 messages would go")
@@ -48,6 +50,7 @@ async def test_what_would_go_is_shown() -> None:
         await until(pilot, lambda: "Third" in seen(pilot))
         await pilot.press("ctrl+home")
         await until(pilot, lambda: "First answer" in seen(pilot))
+        assert seen(pilot).count("would go") == 1
         assert "calls read_file" in seen(pilot) and "Tool: read_file" in seen(pilot)
         await pilot.press("down")
         await until(pilot, lambda: "First answer" not in seen(pilot))

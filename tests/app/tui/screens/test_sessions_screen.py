@@ -14,6 +14,7 @@ from gemma_local.app.tui.screens.sessions import SessionPicker
 from gemma_local.models.message import Message
 from tests.app.saved_sessions import HERE, begin, saved
 from tests.app.tui.screens.host import Host, seen, text_of, until
+from tests.waiting import PATIENCE
 
 ELSEWHERE = Path("/srv/elsewhere")
 
@@ -161,7 +162,7 @@ async def test_what_is_being_deleted_cannot_be_opened(store: SessionStore) -> No
     may_go_on = threading.Event()
 
     def wait(_: str) -> None:
-        may_go_on.wait(30)
+        may_go_on.wait(PATIENCE)
 
     host = Host(SessionPicker(store, HERE, remove_states=wait))
     async with host.run_test(size=(80, 24)) as pilot:

@@ -39,6 +39,7 @@ STATES = {
     "no drafter": replace(BARE, pair="no drafter", tokens_per_second=14.2),
     "drafting off": replace(BARE, pair="off", tokens_per_second=14.2),
     "down": replace(LIVE, pair="down"),
+    "parked": replace(BARE, tokens_per_second=14.2, is_decoding=True, parked=True),
 }
 
 
@@ -67,6 +68,7 @@ def test_at_every_width_it_fits_and_says_what_matters_most(name: str, glyphs: Gl
         "no drafter": "14.2 tokens/s",
         "drafting off": "14.2 tokens/s",
         "down": "down",
+        "parked": "14.2 tokens/s",
     }[name]
     for width in range(20, 201):
         shown = line(STATES[name], width, glyphs)
@@ -96,6 +98,14 @@ def test_at_80_cells_all_that_drafting_buys_is_there() -> None:
     plain = replace(LIVE, queued=0, note="", label="")
     shown = " ".join(line(plain, 78).split())
     assert shown == "E4B 17.8 tokens/s accepts 69 % 3.08 per pass +38 % context 35 % edits"
+
+
+def test_an_answer_in_which_no_draft_would_pay_says_so() -> None:
+    assert "no draft would pay" in line(STATES["parked"], 120)
+    # With drafts behind it the figures say more.
+    shown = line(replace(LIVE, parked=True, note="", label=""), 160)
+    assert "acceptance 69 %" in shown
+    assert "no draft" not in shown
 
 
 def test_at_160_cells_all_is_said_in_full() -> None:

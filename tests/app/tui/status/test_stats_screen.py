@@ -21,7 +21,7 @@ from gemma_local.app.tui.status.page_screen import PageScreen
 from gemma_local.engine.client import new_id
 from gemma_local.engine.messages import Done, Generate, Stats
 from gemma_local.models.prompt import Text
-from tests.app.tui.status.measurements import READY, full_log, tally
+from tests.app.tui.status.measurements import PARKED, READY, full_log, tally
 from tests.ggufs import Pair
 
 SIZES = [(40, 24), (80, 24), (120, 40), (200, 60)]
@@ -65,6 +65,11 @@ async def test_a_session_in_full(size: tuple[int, int]) -> None:
             "17.8 tokens/s",
             "1,479 of 2,133 tokens drafted",
             "3.08",
+            "MTP drafter",
+            "prompt lookup",
+            "+46 %",
+            "711 passes",
+            "62 %",
             "1st",
             "from the cache",
             "not waited",
@@ -140,6 +145,46 @@ async def test_plain_decoding_has_no_chart_of_acceptance() -> None:
         await pilot.pause()
         assert "No drafter is loaded." in page(screen)
         assert "accepted by place" not in page(screen)
+
+
+async def test_why_nothing_is_drafted_just_now_and_what_was_before() -> None:
+    app = Host()
+    async with app.run_test(size=(100, 60)) as pilot:
+        log = SpeedLog()
+        answer = replace(tally(28, seconds=4.0), pace=PARKED)
+        log.add(Done("a", "stop", answer, ()), 4.0)
+        log.add(Stats("b", answer), 8.0)
+        screen = StatsScreen(Measured(log, READY))
+        await app.push_screen(screen)
+        await pilot.pause()
+        lines = [" ".join(line.split()) for line in page(screen).splitlines()]
+    assert f"drafts parked {PARKED.reason}" in lines
+    assert f"parked 50 % of 28 passes; {PARKED.reason}" in lines
+    assert "deciding 0.10 ms a pass" in lines
+    lengths = lines[lines.index("passes by the length of their draft") + 1 :][:4]
+    assert [(line.split()[0], line.rsplit(" % ", 1)[1]) for line in lengths] == [
+        ("none", "20 passes"),
+        ("1", "1 pass"),
+        ("2", "4 passes"),
+        ("8", "3 passes"),
+    ]
+    stated = next(number for number, line in enumerate(lines) if "drafter stated" in line)
+    assert [(line[:4], line[-10:]) for line in lines[stated + 1 : stated + 3]] == [
+        ("62 %", "57 % of 11"),
+        ("93 %", "88 % of 22"),
+    ]
+
+
+async def test_requests_with_a_length_of_their_own_say_nothing_of_pace() -> None:
+    app = Host()
+    async with app.run_test(size=(80, 24)) as pilot:
+        log = SpeedLog()
+        log.add(Done("a", "stop", tally(40, seconds=8.0), ()), 8.0)
+        screen = StatsScreen(Measured(log, READY))
+        await app.push_screen(screen)
+        await pilot.pause()
+        assert "accepted by place" in page(screen)
+        assert "Length of drafts" not in page(screen)
 
 
 async def test_of_many_answers_the_last_are_shown_and_counted_rightly() -> None:

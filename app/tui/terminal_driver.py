@@ -1,0 +1,83 @@
+"""Textual's driver for a terminal that was taken before Textual was loaded."""
+
+from __future__ import annotations
+
+import os
+import select
+from codecs import getincrementaldecoder
+from typing import TYPE_CHECKING, Any, Final
+
+from textual._xterm_parser import XTermParser
+from textual.drivers.linux_driver import LinuxDriver
+from textual.message import Message
+
+from gemma_local.app.tui.early_terminal import EarlyTerminal
+
+if TYPE_CHECKING:
+    from gemma_local.app.tui.app import GemmaLocalApp
+
+_LOOK_EVERY: Final = 0.1
+"""Seconds between two looks at whether it is over, and after which Escape is the key alone."""
+_CHUNK: Final = 4096
+
+
+class BackgroundTold(Message):
+    """The terminal has said whether its background is dark, later than it was waited for."""
+
+
+class TerminalDriver(LinuxDriver):
+    """Passes on what was typed before it began, once there is somebody to hear it, and keeps the
+    terminal's own answers from being taken for keys."""
+
+    def __init__(self, app: GemmaLocalApp, **options: Any) -> None:
+        assert app.terminal is not None
+        super().__init__(app, **options)
+        self._terminal: EarlyTerminal = app.terminal
+        self._is_first = True
+
+    def start_application_mode(self) -> None:
+        """Take the terminal, from whoever has it."""
+        super().start_application_mode()  # type: ignore[no-untyped-call]
+        if self._is_first:
+            # So far the modes are ours, and not those that a shell or an editor wants back.
+            self.attrs_before, self._is_first = self._terminal.modes, False
+
+    def run_input_thread(self) -> None:
+        """Read what is typed, until this driver lets go of the terminal."""
+        while not self._terminal.is_heard.wait(0.05):
+            if self.exit_event.is_set():
+                return
+        self._parser = XTermParser(self._debug)
+        self._decode = getincrementaldecoder("utf-8")("replace").decode
+        self._pass_on(self._terminal.take_typed())
+        while not self.exit_event.is_set():
+            if select.select([self.fileno], [], [], _LOOK_EVERY)[0]:
+                self._take(self._read())
+            else:
+                self._pass_on(self._terminal.answers.let_go())
+            for message in self._parser.tick():
+                self.process_message(message)
+
+    def _read(self) -> bytes:
+        try:
+            data = os.read(self.fileno, _CHUNK)
+        except OSError:
+            data = b""
+        if not data:
+            # The terminal is gone, and somebody is about to tell us.
+            self.exit_event.wait(_LOOK_EVERY)
+        return data
+
+    def _take(self, data: bytes) -> None:
+        answers = self._terminal.answers
+        before = answers.is_dark
+        typed = answers.sift(data)
+        if answers.is_dark is not before:
+            self.send_message(BackgroundTold())
+        self._pass_on(typed)
+
+    def _pass_on(self, typed: bytes) -> None:
+        # Without any text it would be the end of all.
+        if text := self._decode(typed):
+            for message in self._parser.feed(text):
+                self.process_message(message)

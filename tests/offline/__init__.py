@@ -1,0 +1,1 @@
+"""What keeps the tests off the network."""
