@@ -114,15 +114,16 @@ class Workbench:
 
         Raises UnfitWorkspace, EngineFailed.
         """
-        workspace = Workspace([folder])
         budget = Budget(window)
         temporary = None if label else tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         own = folders.checkpoints_path() / label if temporary is None else Path(temporary.name)
+        outputs = own / "outputs"
+        workspace = Workspace([folder], outputs=outputs)
         checkpoints = Checkpoints(own, workspace.shown)
         kit = Kit(workspace, budget, checkpoints, Seen() if seen is None else seen)
         sandbox = Sandbox(workspace.roots, has_network=terms.network)
         todos = TodoList()
-        run = Run(kit, sandbox, own / "outputs", environment=environment)
+        run = Run(kit, sandbox, outputs, environment=environment)
         tools: tuple[Tool, ...] = (
             *(Read(kit), Edit(kit), Write(kit), Search(kit), List(kit)),
             *(run, Todo(todos)),

@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import Final
 
@@ -64,13 +64,21 @@ class Place:
 class Workspace:
     """The folders that the model works in; its relative paths start at the first."""
 
-    def __init__(self, roots: Sequence[Path], *, writes_outside: bool = False) -> None:
-        """``writes_outside``: files elsewhere may be changed too, each after asking.
+    def __init__(
+        self,
+        roots: Sequence[Path],
+        *,
+        writes_outside: bool = False,
+        outputs: Path | None = None,
+    ) -> None:
+        """``writes_outside``: files elsewhere may be changed too, each after asking. ``outputs`` is
+        where what commands wrote is kept, for the model to look at without asking.
 
         Raises UnfitWorkspace for what is no folder, and for those that hold everything.
         """
         self.roots = tuple(_root(root) for root in roots)
         self._writes_outside = writes_outside
+        self._outputs = outputs.resolve() if outputs is not None else None
 
     @property
     def folder(self) -> Path:
@@ -79,7 +87,10 @@ class Workspace:
 
     def reading(self, written: str) -> Place:
         """Where ``written`` leads, for looking at it. There may be nothing. Raises ToolProblem."""
-        return self._place(written)
+        place = self._place(written)
+        if self._outputs is not None and place.path.parent == self._outputs:
+            return replace(place, why="")
+        return place
 
     def writing(self, written: str) -> Place:
         """Where ``written`` leads, for changing it. Raises ToolProblem, also for what lies outside

@@ -90,6 +90,20 @@ class TestOutside:
         place = workspace.writing("alias.py")
         assert (place.shown, place.why) == ("src/app.py", "")
 
+    @posix
+    def test_kept_outputs_may_be_looked_at_and_nothing_beside_them(self, root: Path) -> None:
+        own = root.parent / "own"
+        (own / "outputs").mkdir(parents=True)
+        (own / "outputs" / "run-0001.txt").write_text("long")
+        (own / "outputs" / "link.txt").symlink_to(own / "before.txt")
+        (own / "before.txt").write_text("kept")
+        workspace = Workspace([root], outputs=own / "outputs")
+        assert workspace.reading(str(own / "outputs" / "run-0001.txt")).why == ""
+        for other in ("before.txt", "outputs/link.txt", "outputs/../before.txt", "outputs/a/b"):
+            assert workspace.reading(str(own / other)).why == "outside the workspace"
+        with pytest.raises(ToolProblem, match="outside the workspace"):
+            workspace.writing(str(own / "outputs" / "run-0001.txt"))
+
     def test_a_folder_of_a_longer_name_is_another(self, root: Path) -> None:
         beside = root.parent / "project-2"
         beside.mkdir()
