@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from gemma_local.engine.commands import BLOCK
 from gemma_local.engine.messages import Done, Load, Ready, Sampling
 
 MINIMUM_ROWS: Final = 500
@@ -122,7 +123,8 @@ def deserves_label(
     record: ExactnessRecord, ready: Ready, load: Load, sampling: Sampling, done: Done
 ) -> bool:
     """Whether an answer may be called exact: exact mode, no lenience, and a passed comparison of
-    this combination at the answer's own draft length."""
+    this combination in passes of every shape that the answer's can have had. Passes are filled up
+    to blocks, so all lengths of as many blocks have the same."""
     if not done.exact or sampling.lenience > 0:
         return False
     try:
@@ -132,7 +134,8 @@ def deserves_label(
         return False
     proven = record.proven_lengths(combination)
     longest = len(done.tally.drafted_by_position)
-    return longest in proven if longest else bool(proven)
+    shapes = {length // BLOCK for length in proven}
+    return all(blocks in shapes for blocks in range(longest // BLOCK + 1))
 
 
 def fingerprint(path: Path) -> str:

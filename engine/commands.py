@@ -16,6 +16,9 @@ DRAFT_MAX: Final = 16
 LOOKUP_MAX: Final = 15
 """Longest draft from the text itself: with the last token four blocks of rows
 (`engine.exactness`)."""
+BLOCK: Final = 4
+"""Rows of a block in exact mode: what llama.cpp's matrix kernels for repacked weights take at a
+time."""
 MIB: Final = 1 << 20
 
 

@@ -29,6 +29,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from gemma_local.engine.commands import BLOCK
 from gemma_local.engine.sequence import Limits
 
 SHORTEST_FREE_DRAFT: Final = 2
@@ -39,9 +40,6 @@ drafts of 3, 0.98 at 2, and 0.48 without drafting."""
 FREE_BLOCK: Final = 1.03
 """What a pass of one block may take, of one of a single row, to be called free: then exactness
 costs no speed however far it is drafted."""
-
-BLOCK: Final = 4
-"""Rows of a block: what llama.cpp's matrix kernels for repacked weights take at a time."""
 
 MOST_EXACT_ROWS: Final = 2 * BLOCK
 """Rows of one sequence in a pass, at most."""

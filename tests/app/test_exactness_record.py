@@ -119,8 +119,11 @@ def test_the_label_needs_mode_proof_length_and_no_lenience(
     record.keep(Combination.of(ready, load, exact_mode=True), [PASSED])
     assert deserves()
     assert deserves(done=replace(drafted, tally=Tally()))
+    # A draft of two is filled up to the same pass of four rows; one of four has eight.
     shorter = Tally(drafted=2, drafted_by_position=(1, 1))
-    assert not deserves(done=replace(drafted, tally=shorter))
+    longer = Tally(drafted=4, drafted_by_position=(1, 1, 1, 1))
+    assert deserves(done=replace(drafted, tally=shorter))
+    assert not deserves(done=replace(drafted, tally=longer))
     assert not deserves(sampling=replace(greedy, lenience=0.1))
     assert not deserves(done=replace(drafted, exact=False))
     assert not deserves(ready=replace(ready, drafter=None))
