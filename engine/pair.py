@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from gemma_local.engine.commands import BLOCK
 from gemma_local.engine.decoder import Decoder
 from gemma_local.engine.drafters import Drafter, NoDrafter
 from gemma_local.engine.drafters.mtp import MtpDrafter
 from gemma_local.engine.exactness import (
-    BLOCK,
     FREE_BLOCK,
     MOST_EXACT_ROWS,
     SHORTEST_FREE_DRAFT,

@@ -134,7 +134,7 @@ async def chatting(
     if pair is not None:
         wanted["model"] = str(pair.target)
         # A length of its own: how far drafts pay differs from one machine to the next.
-        wanted["draft"] = 3 if pair.drafter is not None else None
+        wanted["draft"] = 3
     chosen = AnswerOptions(**{**wanted, **options})  # type: ignore[arg-type]
     app = GemmaLocalApp(chosen, settings)
     try:

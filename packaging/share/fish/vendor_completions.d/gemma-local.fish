@@ -137,7 +137,7 @@ complete -c gemma-local -n '_shtab_gemma_local_using bench' -l repeat -x -d 'run
 complete -c gemma-local -n '_shtab_gemma_local_using bench' -l raw-tokens -x -d 'N random tokens as the prompt, in place of the built-in ones'
 complete -c gemma-local -n '_shtab_gemma_local_using bench' -l exact -xka "auto on off" -d 'passes of one shape, so that drafting changes no bit of the logits: auto (default, where it costs no speed), on or off'
 complete -c gemma-local -n '_shtab_gemma_local_using bench' -l json -d 'print one JSON object in place of the table'
-complete -c gemma-local -n '_shtab_gemma_local_using bench' -l simulate -x -d 'no model: try how draft lengths are chosen on profiles of machines and texts, all, by name, or from a .json file'
+complete -c gemma-local -n '_shtab_gemma_local_using bench' -l simulate -x -d 'no model: try how lengths are chosen on profiles of machines and texts, all, by name, or from a .json file'
 complete -c gemma-local -n '_shtab_gemma_local_using; and test $_shtab_gemma_local_npos -eq 0' -a verify -d 'check that drafting changes nothing on this machine'
 complete -c gemma-local -n '_shtab_gemma_local_using verify' -s h -l help -d 'show this help message and exit'
 complete -c gemma-local -n '_shtab_gemma_local_using verify' -l model -xka "(__fish_complete_path (commandline -ct))" -d 'a GGUF file or a size (E4B); or set GEMMA_LOCAL_MODEL (default: the best one here)'
