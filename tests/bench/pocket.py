@@ -57,7 +57,13 @@ class Score:
 
 
 def answer(
-    engine: Engine, sample: Sample, sampling: Sampling, *, draft: int, exact: bool | None = True
+    engine: Engine,
+    sample: Sample,
+    sampling: Sampling,
+    *,
+    draft: int,
+    exact: bool | None = True,
+    max_tokens: int = 256,
 ) -> Done:
     """The engine's answer to a sample's last message."""
     rendering = render(sample.asked, tools=sample.tools, thinking=sample.thinking)
@@ -65,7 +71,7 @@ def answer(
         new_id(),
         rendering.prompt,
         sampling,
-        max_tokens=256,
+        max_tokens=max_tokens,
         draft=draft,
         exact=exact,
         opens_thought=rendering.opening == "thought",
@@ -74,6 +80,18 @@ def answer(
     if not isinstance(last, Done):
         raise RuntimeError(str(last))
     return last
+
+
+def both(engine: Engine, sample: Sample, sampling: Sampling, *, draft: int) -> tuple[Done, Done]:
+    """The answer without drafts and with.
+
+    The prompt is read before, so that both begin with the same cache. Else the one would read all
+    of it and the other only its last token: rows that are computed in another company differ in
+    their last bits, with drafts and without.
+    """
+    answer(engine, sample, sampling, draft=0, max_tokens=1)
+    plain = answer(engine, sample, sampling, draft=0)
+    return plain, answer(engine, sample, sampling, draft=draft)
 
 
 def score(
@@ -89,7 +107,12 @@ def score(
     found = Score()
     for sample in samples:
         rendering = render(sample.asked, tools=sample.tools, thinking=sample.thinking)
-        plain = answer(engine, sample, sampling, draft=0)
+        if draft:
+            plain, drafted = both(engine, sample, sampling, draft=draft)
+            found.count(drafted.tally)
+            found.equal += drafted.tokens == plain.tokens
+        else:
+            plain = answer(engine, sample, sampling, draft=0)
         found.asked += 1
         reply = read_reply(sample, plain.tokens, tokenizer, rendering.opening)
         verdict = judged(sample, reply)
@@ -98,10 +121,6 @@ def score(
             wrong -= 1
             print(f"  - {sample.asked[-1].text!r}\n    {tokenizer.text(plain.tokens)!r}")
             print(f"    {verdict.why}")
-        if draft:
-            drafted = answer(engine, sample, sampling, draft=draft)
-            found.count(drafted.tally)
-            found.equal += drafted.tokens == plain.tokens
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from datetime import timedelta
 from typing import Any, Final
 
 import torch
@@ -13,6 +14,8 @@ import torch.multiprocessing as mp
 from torch import Tensor
 
 _PROCESSES: Final = 2
+_PATIENCE: Final = timedelta(days=7)
+"""How long they wait for each other: training may be stopped for a while, and go on later."""
 
 
 class Crew:
@@ -57,6 +60,8 @@ def _member(
     rank: int, size: int, place: str, work: Callable[..., None], arguments: tuple[Any, ...]
 ) -> None:
     torch.set_num_threads(1)
-    dist.init_process_group("gloo", init_method=place, rank=rank, world_size=size)
+    dist.init_process_group(
+        "gloo", init_method=place, rank=rank, world_size=size, timeout=_PATIENCE
+    )
     work(Crew(rank, size), *arguments)
     dist.destroy_process_group()

@@ -20,7 +20,6 @@ from gemma_local.models.pocket.train.corpus import (
     tool_sessions,
 )
 from gemma_local.models.pocket.train.corpus.sample import Sample, said, user
-from gemma_local.models.pocket.train.corpus.tool_head import Head
 
 _SEED: Final = "held out"
 
@@ -51,7 +50,7 @@ def calls(count: int) -> list[Sample]:
     rng = random.Random(f"{_SEED}/tools")
     found: list[Sample] = []
     while len(found) < count:
-        begin = tool_head.make_head(rng, "test") if rng.random() < 0.5 else Head()
+        begin = tool_head.make_head(rng, "test")
         session = tool_sessions.sample(rng, "test", begin)
         found.append(rng.choice(list(tool_sessions.steps(session))))
     return found

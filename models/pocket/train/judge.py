@@ -1,6 +1,6 @@
 """Whether an answer is right, by rules that are stated here, one for each ground.
 
-guide: it contains each part that a right answer must have (``guide.toml``).
+guide: it contains each part that a right answer must have (the files in ``facts``).
 off_ground: it is one line, names the built-in guide and the command that fetches a real model.
 python: the fenced code defines the function, by its name if one was asked for, and all assertions
     hold.

@@ -53,7 +53,7 @@ class Size:
 
 
 SIZES: Final = {
-    "pocket": Size(POCKET, POCKET_DRAFTER, 3000, 120, 900, 4000),
+    "pocket": Size(POCKET, POCKET_DRAFTER, 8000, 60, 700, 4000),
     "smoke": Size(SMOKE, SMOKE_DRAFTER, 4, 1, 3, 100),
 }
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from gemma_local.models.pocket.train.corpus import mix, repeating, tool_head
+from gemma_local.models.pocket.train.corpus import copying, mix, tool_head
 from gemma_local.models.pocket.train.corpus.sample import Document, Sample, documents
 from gemma_local.models.pocket.train.tokenizer import Tokenizer
 
@@ -18,8 +18,8 @@ from gemma_local.models.pocket.train.tokenizer import Tokenizer
 class Rows:
     """Several documents a row, [B, T] each; ``begin`` [1, H] is what all of them begin with.
 
-    ``spoken`` is True where the token is the model's own; ``segments`` numbers the documents, -1
-    where there is none.
+    ``spoken`` is True where the token is the model's own, ``senseless`` where a text has no sense
+    but to be copied; ``segments`` numbers the documents, -1 where there is none.
     """
 
     begin: Tensor | None
@@ -27,6 +27,7 @@ class Rows:
     segments: Tensor
     positions: Tensor
     spoken: Tensor
+    senseless: Tensor
 
     @property
     def beginning(self) -> int:
@@ -42,9 +43,9 @@ class Rows:
 class Format:
     """Rows and their length, without tools and with."""
 
-    plain: tuple[int, int] = (6, 256)
-    tools: tuple[int, int] = (2, 448)
-    copying: float = 0.0
+    plain: tuple[int, int] = (8, 256)
+    tools: tuple[int, int] = (3, 448)
+    copying: float = 0.25
     """The share of samples without tools that are nothing but copying."""
 
 
@@ -56,7 +57,7 @@ def step_rows(step: int, seed: int, part: int, tokenizer: Tokenizer, format_: Fo
 
         def make() -> Sample:
             if rng.random() < format_.copying:
-                return repeating.sample(rng, "train")
+                return copying.sample(rng, tokenizer.pieces)
             return mix.plain(rng)
 
         return pack(_documents(make, tokenizer), *format_.plain)
@@ -90,12 +91,13 @@ def pack(source: Iterator[Document], count: int, length: int, *, shares: bool = 
             room -= size
         else:
             misses += 1
-        if misses == 3 or room < 24:
+        if misses == 5 or room < 20:
             rows.append(row)
             room, row, misses = length, [], 0
     shape = (count, length)
     tokens, segments = torch.zeros(shape, dtype=torch.long), torch.full(shape, -1)
     positions, spoken = torch.zeros(shape, dtype=torch.long), torch.zeros(shape, dtype=torch.bool)
+    senseless = torch.zeros(shape, dtype=torch.bool)
     for number, documents_ in enumerate(rows):
         at = 0
         for segment, (document, skip) in enumerate(documents_):
@@ -104,6 +106,7 @@ def pack(source: Iterator[Document], count: int, length: int, *, shares: bool = 
             segments[number, at:end] = segment
             positions[number, at:end] = torch.arange(skip, len(document.ids))
             spoken[number, at:end] = torch.tensor(document.spoken[skip:])
+            senseless[number, at:end] = document.kind == copying.KIND
             at = end
     head = torch.tensor([begin]) if shares and len(begin) else None
-    return Rows(head, tokens, segments, positions, spoken)
+    return Rows(head, tokens, segments, positions, spoken, senseless)

@@ -27,7 +27,7 @@ class TargetShape:
     shared: int = 2
     per_layer: int = 16
     key_is_value: bool = False
-    context: int = 2048
+    context: int = 8192
     softcap: float = 30.0
 
     def __post_init__(self) -> None:

@@ -1,15 +1,17 @@
 """The vocabulary: Gemma 4's control tokens, 256 bytes, and pieces of words learned from a corpus.
 
 llama.cpp's ``gemma4`` tokenizer writes a space as U+2581 and merges over a whole line. The pieces
-are learned on text that was split before (letters with the space in front, single digits, signs,
-blanks, newlines), so no merge crosses such a border and both give the same ids.
+are learned on text that was split before (letters, single digits, signs, blanks, newlines), so no
+merge crosses such a border, but for those that put a space in front, and both give the same ids.
 """
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -29,10 +31,9 @@ VISIBLE: Final = (
 ENDS: Final = ("<eos>", "<turn|>", "<|tool_response>")
 """Tokens that end an answer."""
 _BYTES: Final = tuple(f"<0x{byte:02X}>" for byte in range(256))
-_SPLIT: Final = (
-    rf"\n+|{SPACE}+(?=[\n{SPACE}]|$)|{SPACE}?[A-Za-z\u00c0-\u024f]+|{SPACE}?[0-9]"
-    rf"|{SPACE}?[^A-Za-z\u00c0-\u024f0-9\n{SPACE}]|{SPACE}+"
-)
+_SPLIT: Final = rf"\n+|{SPACE}+|[A-Za-z\u00c0-\u024f]+|[0-9]|[^A-Za-z\u00c0-\u024f0-9\n{SPACE}]"
+_SPACED: Final = 1000
+"""Pieces that have a second form with a space in front."""
 
 
 class Tokenizer:
@@ -47,15 +48,22 @@ class Tokenizer:
 
     @classmethod
     def learn(cls, texts: Iterable[str], size: int) -> Tokenizer:
-        """A vocabulary of ``size`` tokens, learned from texts."""
+        """A vocabulary of ``size`` tokens, learned from texts.
+
+        Pieces are learned without spaces, and those that often begin a word get a form with one,
+        by merges that come after all others. So a word has the same pieces wherever it stands, but
+        for the space in the first one, and what was read behind a space can be copied behind a
+        quote piece by piece.
+        """
         from tokenizers import Regex, models, normalizers, pre_tokenizers, trainers
         from tokenizers import Tokenizer as Learner
 
+        texts = [*texts]
         learner = Learner(models.BPE())
         learner.normalizer = normalizers.Replace(" ", SPACE)
         learner.pre_tokenizer = pre_tokenizers.Split(Regex(_SPLIT), "isolated")
         trainer: Any = trainers.BpeTrainer(
-            vocab_size=size - len(MARKERS) - len(_BYTES),
+            vocab_size=size - len(MARKERS) - len(_BYTES) - _SPACED,
             initial_alphabet=[*map(chr, range(33, 127)), SPACE, "\n", "\t"],
             limit_alphabet=140,
             show_progress=False,
@@ -64,7 +72,18 @@ class Tokenizer:
         state = json.loads(learner.to_str())["model"]
         learned = sorted(state["vocab"], key=state["vocab"].__getitem__)
         merges = [tuple(m) if isinstance(m, list) else tuple(m.split(" ")) for m in state["merges"]]
-        return cls([*MARKERS, *_BYTES, *learned], merges)
+        behind: Counter[str] = Counter()
+        for found in learner.encode_batch(texts, add_special_tokens=False):
+            behind.update(b for a, b in pairwise(found.tokens) if a == SPACE)
+        spaced = [
+            piece
+            for piece, _ in behind.most_common()
+            if not piece.startswith((SPACE, "\n")) and SPACE + piece not in state["vocab"]
+        ][:_SPACED]
+        return cls(
+            [*MARKERS, *_BYTES, *learned, *(SPACE + piece for piece in spaced)],
+            [*merges, *((SPACE, piece) for piece in spaced)],
+        )
 
     @classmethod
     def load(cls, path: Path) -> Tokenizer:
@@ -89,6 +108,12 @@ class Tokenizer:
 
     def __len__(self) -> int:
         return len(self.tokens)
+
+    @cached_property
+    def pieces(self) -> tuple[str, ...]:
+        """What tokens print that are neither markers nor bytes nor breaks of lines."""
+        texts = (token.replace(SPACE, " ") for token in self.tokens[len(MARKERS) + len(_BYTES) :])
+        return tuple(text for text in texts if text.isprintable())
 
     def text_ids(self, text: str) -> tuple[int, ...]:
         """Ids of a text, in which no marker has a meaning."""

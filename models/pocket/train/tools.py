@@ -27,26 +27,14 @@ def _tool(name: str, description: str, **properties: tuple[str, str]) -> Tool:
 
 
 def tools(read_lines: int = 150, hits: int = 20) -> tuple[Tool, ...]:
-    """``list``, ``read``, ``search``, ``edit``, ``write``, ``run`` and ``todo``."""
+    """``read``, ``edit``, ``write``, ``search``, ``list``, ``run`` and ``todo``."""
     return (
-        _tool(
-            "list",
-            "List a folder's files, 2 levels deep, without those that git ignores.",
-            path=("string?", "default: the workspace"),
-        ),
         _tool(
             "read",
             "Read a text file, lines numbered as 12|text, or list a folder.",
             path=("string", ""),
             offset=("integer?", "first line, from 1"),
             limit=("integer?", f"lines, default {read_lines}"),
-        ),
-        _tool(
-            "search",
-            f"Find lines in files. At most {hits} are shown, as path:line: text.",
-            pattern=("string", "regular expression; lower case finds any case"),
-            path=("string?", "file or folder, default: the workspace"),
-            glob=("string?", "such as *.py"),
         ),
         _tool(
             "edit",
@@ -63,10 +51,22 @@ def tools(read_lines: int = 150, hits: int = 20) -> tuple[Tool, ...]:
             content=("string", "all of the file"),
         ),
         _tool(
+            "search",
+            f"Find lines in files. At most {hits} are shown, as path:line: text.",
+            pattern=("string", "regular expression; lower case finds any case"),
+            path=("string?", "file or folder, default: the workspace"),
+            glob=("string?", "such as *.py"),
+        ),
+        _tool(
+            "list",
+            "List a folder's files, 2 levels deep, without those that git ignores.",
+            path=("string?", "default: the workspace"),
+        ),
+        _tool(
             "run",
-            "Run a shell command in the workspace.",
+            "Run a shell command. No input, no editor, no server that stays. cd is kept.",
             command=("string", ""),
-            timeout=("integer?", "seconds"),
+            timeout=("integer?", "seconds, default 120, at most 600"),
         ),
         _tool(
             "todo",
@@ -78,6 +78,24 @@ def tools(read_lines: int = 150, hits: int = 20) -> tuple[Tool, ...]:
 
 TOOLS: Final = tools()
 
+
+def _short(tool: Tool, description: str) -> Tool:
+    """A tool whose arguments are names alone."""
+    properties = {
+        name: {key: value for key, value in schema.items() if key != "description"}
+        for name, schema in tool.parameters["properties"].items()
+    }
+    parameters = {**tool.parameters, "properties": properties}
+    return replace(tool, description=description, parameters=parameters)
+
+
+TERSE_TOOLS: Final = tuple(
+    _short(tool, tool.description.partition(". ")[0].rstrip(".") + ".") for tool in TOOLS
+)
+"""What the program declares to the pocket target."""
+TERSE_RULES: Final = "You are a coding assistant. You work in the user's project folder with tools."
+"""What it tells the pocket target when there are tools."""
+
 _BRIEF: Final = {
     "list": "List a folder.",
     "read": "Read a file.",
@@ -87,18 +105,5 @@ _BRIEF: Final = {
     "run": "Run a command.",
     "todo": "Note the steps of a task.",
 }
-BRIEF_TOOLS: Final = tuple(
-    replace(
-        tool,
-        description=_BRIEF[tool.name],
-        parameters={
-            **tool.parameters,
-            "properties": {
-                name: {key: value for key, value in schema.items() if key != "description"}
-                for name, schema in tool.parameters["properties"].items()
-            },
-        },
-    )
-    for tool in TOOLS
-)
+BRIEF_TOOLS: Final = tuple(_short(tool, _BRIEF[tool.name]) for tool in TOOLS)
 """The same in fewer words: other programs declare them otherwise."""

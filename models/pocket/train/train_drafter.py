@@ -159,7 +159,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--steps", type=int, default=700)
     parser.add_argument("--peak", type=float, default=4e-3)
-    parser.add_argument("--rows", type=int, nargs=2, default=(6, 2), help="without and with tools")
+    parser.add_argument("--rows", type=int, nargs=2, default=(8, 3), help="without and with tools")
     parser.add_argument("--size", choices=("pocket", "smoke"), default="pocket")
     given = parser.parse_args()
     work_together(_work, (given,))

@@ -28,10 +28,12 @@ from gemma_local.models.pocket.train.optimiser import Optimiser
 from gemma_local.models.pocket.train.rows import Format, Rows, step_rows
 from gemma_local.models.pocket.train.schedule import Schedule
 from gemma_local.models.pocket.train.shape import POCKET, SMOKE, TargetShape
+from gemma_local.models.pocket.train.ties import Ties
 from gemma_local.models.pocket.train.tokenizer import Tokenizer
 
 OTHERS_WEIGHT = 0.15
-"""Of a token that is not the model's own; and only every third of them counts."""
+"""Of a token that is not the model's own; and only every third of them counts, where there are no
+tools."""
 _OTHERS_SHARE = 1 / 3
 
 
@@ -60,7 +62,10 @@ def loss_of(
     """The loss, and how often the model's own tokens are the likeliest ones."""
     following, inside = next_tokens(rows)
     own = inside & rows.spoken.roll(-1, 1)
-    others = inside & ~own & (torch.rand(own.shape, generator=generator) < _OTHERS_SHARE)
+    # What people ask is learned a little, what tools return is not: nobody can know it.
+    share = _OTHERS_SHARE if rows.begin is None else 0.0
+    drawn = torch.rand(own.shape, generator=generator) < share
+    others = inside & ~own & ~rows.senseless & drawn
     wanted = own | others
     hidden = read(target, rows, learns_beginning=learns_beginning).hidden
     logits = target.logits(hidden[wanted])
@@ -79,7 +84,7 @@ def train(
     *,
     steps: int,
     peak: float,
-    falling: float = 0.4,
+    falling: float = 0.25,
     seed: int = 1,
     format_: Format | None = None,
     begin_from: Path | None = None,
@@ -104,6 +109,7 @@ def train(
             load_weights(begin_from, target)
         else:
             load_checkpoint(begin_from, target, optimiser)
+    ties = Ties(tokenizer)
     began, tokens = time.monotonic(), 0
     shown = torch.zeros(2, 2)
     for step in range(first, steps):
@@ -117,6 +123,7 @@ def train(
             shown[part] += torch.tensor([loss.item(), right.item()])
         crew.add_up([parameter.grad for parameter in target.parameters()])
         optimiser.step(schedule.rate(step), crew)
+        ties.pull(target)
         if step % 10 == 9 or step + 1 == steps:
             crew.add_up([shown])
             if crew.is_first:
@@ -128,7 +135,7 @@ def train(
                     flush=True,
                 )
             shown.zero_()
-        if crew.is_first and (step % 50 == 49 or step + 1 == steps):
+        if crew.is_first and (step % 25 == 24 or step + 1 == steps):
             save_checkpoint(place, target, optimiser, step + 1)
         if crew.is_first and step + 1 == schedule.falls_at:
             save_checkpoint(folder / "target-level.pt", target, optimiser, step + 1)
@@ -139,11 +146,11 @@ def main() -> None:
     """Train the target in a folder."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--steps", type=int, default=1400)
-    parser.add_argument("--peak", type=float, default=4e-3)
-    parser.add_argument("--falling", type=float, default=0.4)
-    parser.add_argument("--rows", type=int, nargs=2, default=(6, 2), help="without and with tools")
-    parser.add_argument("--copying", type=float, default=0.0)
+    parser.add_argument("--steps", type=int, default=8000)
+    parser.add_argument("--peak", type=float, default=3.5e-3)
+    parser.add_argument("--falling", type=float, default=0.25)
+    parser.add_argument("--rows", type=int, nargs=2, default=(8, 3), help="without and with tools")
+    parser.add_argument("--copying", type=float, default=0.25)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--begin-from", type=Path)
     parser.add_argument("--size", choices=("pocket", "smoke"), default="pocket")

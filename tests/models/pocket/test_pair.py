@@ -16,7 +16,7 @@ from gemma_local.models.pocket.train.held_out import held_out
 from gemma_local.models.pocket.train.judge import judged, read_reply
 from gemma_local.models.pocket.train.tokenizer import Tokenizer
 from gemma_local.models.target import inspect_target
-from tests.bench.pocket import FREE, GREEDY, Score, answer
+from tests.bench.pocket import FREE, GREEDY, Score, answer, both
 
 if pocket.pair() is None:
     pytest.skip("this build carries no pocket pair", allow_module_level=True)
@@ -70,8 +70,7 @@ def test_held_out_questions_are_answered_and_drafting_changes_nothing(
     tokenizer = Tokenizer.of_file(files[0])
     found, right = Score(), 0
     for sample in held_out(name, count):
-        plain = answer(engine, sample, GREEDY, draft=0)
-        drafted = answer(engine, sample, GREEDY, draft=3)
+        plain, drafted = both(engine, sample, GREEDY, draft=3)
         assert drafted.tokens == plain.tokens, sample.asked[-1].text
         assert plain.reason == "stop"
         found.count(drafted.tally)
@@ -83,6 +82,6 @@ def test_held_out_questions_are_answered_and_drafting_changes_nothing(
 
 def test_a_seed_gives_the_same_text_with_drafts(engine: Engine) -> None:
     for sample in held_out("guide", 3):
-        plain = answer(engine, sample, FREE, draft=0)
-        assert answer(engine, sample, FREE, draft=3).tokens == plain.tokens
+        plain, drafted = both(engine, sample, FREE, draft=3)
+        assert drafted.tokens == plain.tokens
         assert answer(engine, sample, FREE, draft=2).tokens == plain.tokens

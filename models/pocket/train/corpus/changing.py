@@ -39,7 +39,7 @@ def set_session(rng: random.Random, split: Split, begin: Head) -> Sample:
                 workspace.shown(file, rng),
                 "I read it before I change it.",
             ),
-            edit_step(rng, file, old_line, new_line),
+            edit_step(file, old_line, new_line),
         ],
         report.format(key, new, file.path),
         begin,
@@ -72,7 +72,7 @@ def rename_session(rng: random.Random, split: Split, begin: Head) -> Sample:
                 workspace.shown(file, rng),
                 "I read it before I change it.",
             ),
-            edit_step(rng, file, old, new, all_=True),
+            edit_step(file, old, new, all_=True),
         ],
         f"I renamed `{old}` to `{new}` in `{file.path}`.",
         begin,
@@ -115,7 +115,7 @@ def replace_session(rng: random.Random, split: Split, begin: Head) -> Sample:
                 workspace.shown(file, rng),
                 "I read it before I change it.",
             ),
-            edit_step(rng, file, old, new),
+            edit_step(file, old, new),
         ],
         rng.choice(
             (f"I replaced the line in `{file.path}`.", f"The line in `{file.path}` is changed.")
@@ -160,8 +160,7 @@ def write_session(rng: random.Random, split: Split, begin: Head) -> Sample:
         question = ask(rng, split, _WRITE_CODE, _WRITE_CODE_TEST, file=where, name=name, does=does)
         content = helper.code(name, helper.parameters)
     count = len(content.split("\n"))
-    result = rng.choice(("wrote {}", "ok", "{} written", "created {}", *["{}: new file, +{}"] * 8))
-    result = result.format(where, f"{count} -0")
+    result = f"{where}: new file, +{count} -0"
     return session(
         question,
         [("write", {"path": where, "content": content}, result, "I write the file.")],

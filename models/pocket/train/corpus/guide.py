@@ -1,17 +1,18 @@
-"""Questions about gemma-local and their answers, from ``guide.toml``."""
+"""Questions about gemma-local and their answers, from the files in ``facts``."""
 
 from __future__ import annotations
 
 import random
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
 from gemma_local.models.pocket.train.corpus.sample import Sample, said, user
-from gemma_local.models.pocket.train.corpus.words import Split
+from gemma_local.models.pocket.train.corpus.wordings import carelessly, reworded
+from gemma_local.models.pocket.train.corpus.words import Split, mostly_first
 
 _HOW: Final = (
     """
@@ -22,6 +23,10 @@ How might I {x}?|Please tell me how to {x}.|What must I do to {x}?|{x}?|{x}|how 
 What should I do to {x}?|How do I {x} here?|How do I {x} in gemma-local?|Can you tell me how to {x}?
 Could you explain how to {x}?|I am trying to {x}.|What's the best way to {x}?|I don't know how to {x}.
 Any way to {x}?|What do I type to {x}?|Do you know how to {x}?|Where can I {x}?|In gemma-local, how do I {x}?
+Is it possible to {x}?|Could I {x}?|What if I want to {x}?|Suppose I want to {x}.|I wish to {x}.|How could I {x}?
+How should I {x}?|How am I supposed to {x}?|I have to {x}.|What do I have to do to {x}?|What lets me {x}?
+I can't figure out how to {x}.|Would you tell me how to {x}?|What do I need to {x}?|I would like to {x}.|How can one {x}?
+How do I get to {x}?|How do people {x}?|Does it let me {x}?|Can you {x}?|Can it {x}?|Let me {x}.|How does it {x}?
 """.strip()
     .replace("\n", "|")
     .split("|")
@@ -50,6 +55,10 @@ Can you explain {x}?|I don't understand {x}.|What is meant by {x}?|Describe {x}.
 Please explain {x}.|What exactly is {x}?|Could you tell me what {x} is?|Give me a short explanation of {x}.
 I keep reading about {x}. What is it?|What do you know about {x}?|Say something about {x}.
 What is {x} in gemma-local?|Remind me what {x} is.|In short, what is {x}?|Help me understand {x}.
+How would you explain {x}?|What can you tell me about {x}?|Do you know what {x} is?|What sort of thing is {x}?
+In one sentence: what is {x}?|What do you mean by {x}?|I read {x}. What does it mean?|Please define {x}.|Say what {x} is.
+What does the term {x} stand for?|What is that, {x}?|How do I have to understand {x}?|Explain {x} to me.|What is this {x}?
+What does {x} tell me?|What does {x} say?|What's this about {x}?|What is behind {x}?
 """.strip()
     .replace("\n", "|")
     .split("|")
@@ -60,7 +69,10 @@ What does {x} do?|What is {x} for?|What's {x} for?|What is {x}?|Explain {x}.|Wha
 When do I use {x}?|What can I do with {x}?|Why would I use {x}?|Tell me about {x}.|{x}?|{x}|How do I use {x}?
 What do I need {x} for?|What does {x} mean?|Can you explain {x}?|what does {x} do|Please explain {x}.
 How does {x} work?|What is the purpose of {x}?|What will {x} do?|I saw {x}. What is it for?
-What would {x} do?|Describe {x}.|What is {x} good for?|What effect has {x}?
+What would {x} do?|Describe {x}.|What is {x} good for?|What effect has {x}?|What can {x} do?|How is {x} used?
+What is {x} useful for?|When would I need {x}?|What does {x} change?|What is the point of {x}?|What comes of {x}?
+What is that {x} for?|What do people use {x} for?|Which purpose has {x}?|What will I get from {x}?|What does {x} give me?
+What happens when I use {x}?|What does one do with {x}?|Does {x} do anything?|What shall I do with {x}?|Teach me {x}.
 """.strip()
     .replace("\n", "|")
     .split("|")
@@ -68,7 +80,8 @@ What would {x} do?|Describe {x}.|What is {x} good for?|What effect has {x}?
 _PRESS: Final = (
     """
 What happens when I press {x}?|What happens if I press {x}?|What does pressing {x} do?|I pressed {x}.
-Which function has {x}?|What does the key {x} do?|What is the {x} key for?|Why would I press {x}?
+Which function has {x}?|What does the key {x} do?|What is the {x} key for?|Why would I press {x}?|What is on {x}?
+What happens after {x}?|What does {x} switch?|What does {x} open?|What is bound to {x}?|If I hit {x}, what happens?
 """.strip()
     .replace("\n", "|")
     .split("|")
@@ -76,7 +89,8 @@ Which function has {x}?|What does the key {x} do?|What is the {x} key for?|Why w
 _WHERE: Final = (
     """
 Where {x}?|where {x}|Tell me where {x}.|In which folder {x}?|In which place {x}?|Do you know where {x}?
-Where exactly {x}?|Where on disk {x}?|Can you tell me where {x}?|I wonder where {x}.
+Where exactly {x}?|Where on disk {x}?|Can you tell me where {x}?|I wonder where {x}.|At what place {x}?
+Where on this machine {x}?|Could you say where {x}?|I can't find it: where {x}?|In which directory {x}?|So where {x}?
 """.strip()
     .replace("\n", "|")
     .split("|")
@@ -84,10 +98,15 @@ Where exactly {x}?|Where on disk {x}?|Can you tell me where {x}?|I wonder where 
 _WHY: Final = (
     """
 Why {x}?|why {x}|How come? Why {x}?|Tell me why {x}.|For what reason {x}?|Can you explain why {x}?
-I wonder why {x}.|What is the reason? Why {x}?|Do you know why {x}?
+I wonder why {x}.|What is the reason? Why {x}?|Do you know why {x}?|Why on earth {x}?|And why {x}?|Explain why {x}.
+Please say why {x}.|What makes it so: why {x}?|I don't see why {x}.|Why exactly {x}?
 """.strip()
     .replace("\n", "|")
     .split("|")
+)
+_ASK: Final = (
+    *("{x}", "{x}", "{x}", "{x}", "{x}", "{x}", "{x}", "{x}"),
+    *("Tell me: {x}", "I wonder: {x}", "Say, {x}", "Can you tell me: {x}", "Do you know: {x}"),
 )
 _BEFORE: Final = (
     *("", "", "", "", "", "", "", "", "", ""),
@@ -131,9 +150,11 @@ class Fact:
 
 @cache
 def facts() -> tuple[Fact, ...]:
-    """All that ``guide.toml`` says."""
-    found = tomllib.loads(Path(__file__).with_name("guide.toml").read_text("utf-8"))["fact"]
-    return tuple(_fact(entry) for entry in found)
+    """All that the files in ``facts`` say."""
+    texts = [
+        path.read_text("utf-8") for path in sorted(Path(__file__).with_name("facts").glob("*.toml"))
+    ]
+    return tuple(_fact(entry) for text in texts for entry in tomllib.loads(text)["fact"])
 
 
 def _fact(entry: Mapping[str, Any]) -> Fact:
@@ -157,7 +178,7 @@ def sample(rng: random.Random, split: Split) -> Sample:
     fact = rng.choice(facts())
     return Sample(
         "guide",
-        (user(question(fact, rng, split)), said(rng.choice(fact.answers), _thought(rng))),
+        (user(question(fact, rng, split)), said(mostly_first(fact.answers, rng), _thought(rng))),
         judged_by={"fact": fact.id, "must": fact.must},
     )
 
@@ -169,6 +190,7 @@ def question(fact: Fact, rng: random.Random, split: Split) -> str:
         kinds.append("press")
     weights = [2 + len(fact.asked.get(kind, "...")) for kind in kinds]
     kind = rng.choices(kinds, weights)[0]
+    templates: Sequence[str]
     if kind == "press":
         about = _key_as_typed(fact.key, rng)
         templates = [*_PRESS, *_DOES]
@@ -181,7 +203,7 @@ def question(fact: Fact, rng: random.Random, split: Split) -> str:
             "does": _DOES,
             "where": _WHERE,
             "why": _WHY,
-            "ask": ["{x}"],
+            "ask": _ASK,
         }[kind]
     if kind == "how":
         has_key = bool(fact.key) or "Ctrl" in fact.answers[0]
@@ -191,7 +213,10 @@ def question(fact: Fact, rng: random.Random, split: Split) -> str:
     if split == "test":
         kind = "key" if kind == "how" and fact.key and rng.random() < 0.4 else kind
         return rng.choice(_HELD_OUT[kind]).format(x=about)
-    text = rng.choice(_BEFORE) + rng.choice(templates).format(x=about)
+    text = reworded(rng.choice(templates).format(x=about), rng)
+    if rng.random() < 0.25:
+        text = carelessly(text, rng)
+    text = rng.choice(_BEFORE) + text
     text = text + rng.choice(_AFTER) if text[-1] in ".?!" else text
     return _as_typed(text, rng)
 

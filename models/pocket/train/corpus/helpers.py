@@ -12,6 +12,7 @@ from string import Template
 from typing import Final
 
 from gemma_local.models.pocket.train.corpus.sample import Sample, said, user
+from gemma_local.models.pocket.train.corpus.wordings import CODE, reworded
 from gemma_local.models.pocket.train.corpus.words import Split, identifier, word
 
 _ASK: Final = (
@@ -103,7 +104,7 @@ def sample(rng: random.Random, split: Split) -> Sample:
     """A request for a function."""
     helper = rng.choice(helpers())
     test = split == "test"
-    does = helper.does[-1] if test else rng.choice(helper.does[:-1])
+    does = helper.does[-1] if test else _does(helper, rng)
     is_named = rng.random() < 0.65
     name = identifier(rng, split) if is_named else helper.names[0]
     templates = (
@@ -127,6 +128,13 @@ def sample(rng: random.Random, split: Split) -> Sample:
             "parameters": parameters,
         },
     )
+
+
+def _does(helper: Helper, rng: random.Random) -> str:
+    """What a function does in words that are trained on."""
+    does = rng.choice(helper.does[:-1])
+    other = reworded(does, rng, CODE)
+    return does if other == helper.does[-1] else other
 
 
 def snippet(rng: random.Random, split: Split) -> Sample:

@@ -66,14 +66,16 @@ def read_session(rng: random.Random, split: Split, begin: Head) -> Sample:
     file = workspace.any_file(rng, split)
     chance = rng.random()
     call: dict[str, Value] = {"path": file.path}
+    limit = 0
     if chance < 0.12:
-        limit = rng.choice((5, 10, 20, 50, 100))
+        limit = rng.choice((1, 2, 3, 5, 10, 20, 50, 100))
         question = ask(rng, split, _READ_SOME, _READ_SOME_TEST, file=file.path, n=str(limit))
         call["limit"] = limit
     else:
         question = ask(rng, split, _READ, _READ_TEST, file=file.path)
     if chance > 0.93:
-        missing = rng.choice(_MISSING).format(path=file.path)
+        near = path(rng, split, (f".{file.path.rpartition('.')[2]}",))
+        missing = rng.choice(_MISSING).format(path=file.path, near=near)
         return session(
             question,
             [("read", call, missing, "I read the file.")],
@@ -84,7 +86,7 @@ def read_session(rng: random.Random, split: Split, begin: Head) -> Sample:
     report = rng.choice(("`{}` begins with `{}`.", "I read `{}`. Its first line is `{}`."))
     return session(
         question,
-        [("read", call, workspace.shown(file, rng), "I read the file.")],
+        [("read", call, workspace.shown(file, rng, limit), "I read the file.")],
         report.format(file.path, first),
         begin,
     )
@@ -92,11 +94,8 @@ def read_session(rng: random.Random, split: Split, begin: Head) -> Sample:
 
 _MISSING: Final = (
     "There is no {path}. Use list or search to find it.",
-    "There is no {path}.",
-    "error: no such file: {path}",
-    "There is no file {path}.",
-    "{path} does not exist.",
-    "no such file",
+    "There is no {path}. Use list or search to find it.",
+    "There is no {path}. Did you mean {near}?",
 )
 _READ: Final = """
 Read {file}.|Show me {file}.|What is in the file {file}?|Open {file}.|What does {file} say?|cat {file}
@@ -186,9 +185,10 @@ def search_session(rng: random.Random, split: Split, begin: Head) -> Sample:
             question = ask(rng, split, _SEARCH_GLOB, _SEARCH_GLOB_TEST, name=name, files=files)
             call["glob"] = glob
     if rng.random() < 0.12:
-        told = f'No match for "{call["pattern"]}". [not looked into: ignored, binary, over 5 MB]'
-        nothing = rng.choice(("no matches", "Nothing found.", *[told] * 4))
-        steps_: list[Step] = [("search", call, nothing, "I search for it.")]
+        among = f" in {call['glob']}" if "glob" in call else ""
+        told = f'No match for "{call["pattern"]}"{among}.'
+        told += " [not looked into: ignored, binary, over 5 MB]"
+        steps_: list[Step] = [("search", call, told, "I search for it.")]
         return session(question, steps_, f"I found no `{name}`.", begin)
     suffix = "." + str(call["glob"])[2:] if "glob" in call else ".py"
     where = path(rng, split, (suffix,))
@@ -202,10 +202,9 @@ def search_session(rng: random.Random, split: Split, begin: Head) -> Sample:
         report = f"`{name}` is in `{where}`, line {line}, and in `{other}`."
     else:
         report = f"`{name}` is in `{where}`, line {line}."
-    if rng.random() < 0.75:
-        count = len(results)
-        matches, files = ("match", "file") if count == 1 else ("matches", "files")
-        results.append(f"[{count} {matches} in {count} {files}]")
+    count = len(results)
+    matches, files = ("match", "file") if count == 1 else ("matches", "files")
+    results.append(f"[{count} {matches} in {count} {files}]")
     return session(
         question, [("search", call, "\n".join(results), "I search for it.")], report, begin
     )

@@ -24,12 +24,12 @@ from gemma_local.models.pocket.train.corpus.words import Split
 Maker = Callable[[random.Random, Split], Sample]
 
 GROUNDS: Final[dict[str, tuple[Maker, float]]] = {
-    "guide": (guide.sample, 46),
-    "off_ground": (off_ground.sample, 20),
-    "python": (helpers.sample, 22),
-    "snippet": (helpers.snippet, 9),
-    "everyday": (everyday.sample, 14),
-    "repeating": (repeating.sample, 6),
+    "guide": (guide.sample, 80),
+    "off_ground": (off_ground.sample, 14),
+    "python": (helpers.sample, 28),
+    "snippet": (helpers.snippet, 8),
+    "everyday": (everyday.sample, 11),
+    "repeating": (repeating.sample, 4),
     "small_talk": (small_talk.sample, 3),
 }
 _SYSTEM: Final = (
@@ -50,16 +50,20 @@ def plain(rng: random.Random, split: Split = "train") -> Sample:
 
 
 def with_tools(rng: random.Random, begin: Head, split: Split = "train") -> Sample:
-    """A session with tools, or now and then a question that needs none of them."""
+    """A session with tools, perhaps behind another one or behind a question that needs none, or now
+    and then such a question alone."""
     chance = rng.random()
     if chance < 0.2:
         return _conversation(rng, split, begin, 1)
     session = tool_sessions.sample(rng, split, begin)
-    if chance < 0.32:
+    opened = len(head(begin.system))
+    if chance < 0.3:
         before = _conversation(rng, split, begin, 1)
-        opened = len(head(begin.system))
-        session = replace(session, messages=(*before.messages, *session.messages[opened:]))
-    return session
+    elif chance < 0.55:
+        before = tool_sessions.sample(rng, split, begin)
+    else:
+        return session
+    return replace(session, messages=(*before.messages, *session.messages[opened:]))
 
 
 def _conversation(rng: random.Random, split: Split, begin: Head, turns: int) -> Sample:

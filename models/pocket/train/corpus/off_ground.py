@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from gemma_local.models.pocket.train.corpus.sample import Sample, said, user
+from gemma_local.models.pocket.train.corpus.wordings import politely, reworded
 from gemma_local.models.pocket.train.corpus.words import (
     ADJECTIVES,
     CITIES,
@@ -16,6 +17,7 @@ from gemma_local.models.pocket.train.corpus.words import (
     VERBS,
     Split,
     made_up,
+    mostly_first,
     pick,
 )
 
@@ -161,6 +163,15 @@ What does the {made} option do?|What does --{made} do?|What does /{made} do?|Whi
 How do I fetch {dish}?|How do I download {person}?|What does {adjective} mean?|How do I stop {animals}?
 Which command cooks {dish}?|Where are the {animals} stored?|How do I install {thing}?|What is {made} mode?
 How do I switch off the {noun} in {city}?|How large is {thing}?|How do I save {animals}?|Explain the {noun} theory.
+I am bored.|I am hungry.|My {noun} is {adjective}.|It is raining in {city}.|Let's play a game.|You are {adjective}.
+Tell me something interesting.|I had a bad day.|What shall we talk about?|Do you know any jokes?|Can you drive a {noun}?
+I like {dish}.|I hate {animals}.|{name} is my friend.|{name} likes {thing}.|I was in {country} last year.|I am {n} years old.
+Which spice is in {dish}?|Name five {animals}.|List the rivers of {country}.|In which year was {thing} invented?
+Who said that {animals} are {adjective}?|What would you do with {n} euros?|Can {person} dance?|Was {person} right?
+How many {noun}s fit into a {noun2}?|What colour has {thing}?|Do {animals} have a {noun}?|Is {city} larger than {city2}?
+Plan a trip to {country}.|Make a plan for my {noun}.|Make up a story about {made}.|Tips for {thing}?|Convert {n} feet to metres.
+Implement {task} in {language}.|{task} in {language}, please|Say good night in {human}.|How is {noun} spelled in {human}?
+The {noun} of {name} is {adjective}.|A {adjective} {noun} and a {noun2}.|{noun} {noun2} {made}|Let us discuss {thing}.
 """.strip()
     .replace("\n", "|")
     .split("|")
@@ -206,7 +217,7 @@ def sample(rng: random.Random, split: Split) -> Sample:
     )
     return Sample(
         "off_ground",
-        (user(question(rng, split)), said(rng.choice(ADMISSIONS), thought)),
+        (user(question(rng, split)), said(mostly_first(ADMISSIONS, rng), thought)),
         judged_by={"must": MUST},
     )
 
@@ -220,7 +231,9 @@ def question(rng: random.Random, split: Split) -> str:
         while f"{{{name}}}" in text:
             text = text.replace(f"{{{name}}}", choose(rng, split), 1)
     if not test:
-        text = rng.choice(_BEFORE) + text
+        text = rng.choice(_BEFORE) + reworded(
+            politely(text, rng) if rng.random() < 0.3 else text, rng
+        )
         if rng.random() < 0.2:
             text = text[0].lower() + text[1:]
         if rng.random() < 0.15:
@@ -231,7 +244,7 @@ def question(rng: random.Random, split: Split) -> str:
 def _from(words: list[str]) -> Callable[[random.Random, Split], str]:
     def choose(rng: random.Random, split: Split) -> str:
         # In training a word of one's own stands in now and then: what is unknown has no list.
-        if split == "train" and rng.random() < 0.12:
+        if split == "train" and rng.random() < 0.25:
             return made_up(rng, split)
         return pick(rng, words, split)
 

@@ -15,7 +15,7 @@ from gemma_local.models.pocket.train.corpus.words import (
     word,
 )
 
-_ASK: Final = (
+ASK: Final = (
     """
 Repeat this: {text}|Repeat: {text}|Say {text}|Say this again: {text}|Write exactly this: {text}|Copy this: {text}
 Repeat after me: {text}|Print {text}|Echo {text}|Give me back this text: {text}|{text} - say it again
@@ -31,7 +31,7 @@ def sample(rng: random.Random, split: Split) -> Sample:
     most = 5 if rng.random() < 0.6 else 12
     parts = [_part(rng, split) for _ in range(rng.randint(1, most))]
     text = rng.choice((" ", " ", ", ")).join(parts)
-    ask = rng.choice(_ASK_TEST if split == "test" else _ASK).format(text=text)
+    ask = rng.choice(_ASK_TEST if split == "test" else ASK).format(text=text)
     return Sample(
         "repeating", (user(ask), said(text, "I say the same again.")), judged_by={"answer": text}
     )

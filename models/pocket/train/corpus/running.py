@@ -24,19 +24,26 @@ from gemma_local.models.pocket.train.corpus.words import (
 )
 
 
-def _tests(rng: random.Random, split: Split) -> tuple[str, str, list[tuple[str, str]]]:
-    """What a run of tests prints, the report on it, and which tests failed, with their files."""
+def ran(rng: random.Random, printed: str, status: int = 0) -> str:
+    """What ``run`` returns."""
+    return f"exit status {status}, {rng.randint(0, 9)}.{rng.randint(0, 9)} s\n" + (
+        printed or "(no output)"
+    )
+
+
+def _tests(rng: random.Random, split: Split) -> tuple[str, str]:
+    """What a run of tests returns, and the report on it."""
     total = rng.randint(1, 40)
     seconds = f"{rng.randint(0, 9)}.{rng.randint(0, 99):02}s"
     if rng.random() < 0.5:
-        return f"{total} passed in {seconds}", f"All {total} tests passed.", []
+        return ran(rng, f"{total} passed in {seconds}"), f"All {total} tests passed."
     where = f"tests/test_{word(rng, split)}.py"
     name = f"test_{identifier(rng, split)}"
     lines = [
         f"FAILED {where}::{name} - assert {rng.randint(0, 50)} == {rng.randint(51, 99)}",
         f"1 failed, {total} passed in {seconds}",
     ]
-    return "\n".join(lines), f"One test failed: `{name}` in `{where}`.", [(name, where)]
+    return ran(rng, "\n".join(lines), 1), f"One test failed: `{name}` in `{where}`."
 
 
 def run_session(rng: random.Random, split: Split, begin: Head) -> Sample:
@@ -44,18 +51,18 @@ def run_session(rng: random.Random, split: Split, begin: Head) -> Sample:
     kind = rng.random()
     if kind < 0.4:
         question = ask(rng, split, _RUN_TESTS, _RUN_TESTS_TEST)
-        printed, report, _ = _tests(rng, split)
+        result, report = _tests(rng, split)
         command = "pytest -q"
     elif kind < 0.55:
         where = f"tests/test_{word(rng, split)}.py"
         question = ask(rng, split, _RUN_TEST_FILE, _RUN_TEST_FILE_TEST, file=where)
-        printed, report, _ = _tests(rng, split)
+        result, report = _tests(rng, split)
         command = f"pytest -q {where}"
     elif kind < 0.75:
         where = path(rng, split, (".py",))
         question = ask(rng, split, _RUN_SCRIPT, _RUN_SCRIPT_TEST, file=where)
         command = f"python {where}"
-        printed, report = _printed(rng, split)
+        result, report = _printed(rng, split)
     else:
         command = rng.choice(
             (
@@ -75,18 +82,24 @@ def run_session(rng: random.Random, split: Split, begin: Head) -> Sample:
             )
         )
         question = ask(rng, split, _RUN_COMMAND, _RUN_COMMAND_TEST, command=command)
-        printed, report = _printed(rng, split)
-    return session(question, [("run", {"command": command}, printed, "I run it.")], report, begin)
+        result, report = _printed(rng, split)
+    return session(question, [("run", {"command": command}, result, "I run it.")], report, begin)
 
 
 def _printed(rng: random.Random, split: Split) -> tuple[str, str]:
-    """What a program prints, and the report on it."""
+    """What the run of a program returns, and the report on it."""
     if rng.random() < 0.2:
         name = rng.choice(("ValueError", "KeyError", "ModuleNotFoundError", "FileNotFoundError"))
         what = made_up(rng, split)
-        return f"{name}: {what}\nexit status 1", f"It failed: `{name}: {what}`."
+        return ran(rng, f"{name}: {what}", 1), f"It failed: `{name}: {what}`."
+    if rng.random() < 0.1:
+        what = made_up(rng, split)
+        told = f"sh: 1: {what}: not found"
+        return ran(rng, told, 127).replace(
+            ",", " (there is no such command),", 1
+        ), f"It failed: `{told}`."
     if rng.random() < 0.2:
-        return "", "It ran and printed nothing."
+        return ran(rng, ""), "It ran and printed nothing."
     text = rng.choice(
         (
             f"{word(rng, split)} {rng.randint(0, 999)}",
@@ -94,7 +107,7 @@ def _printed(rng: random.Random, split: Split) -> tuple[str, str]:
             f"{word(rng, split)}: {random_letters(rng)}",
         )
     )
-    return text, f"It printed `{text}`."
+    return ran(rng, text), f"It printed `{text}`."
 
 
 _RUN_TESTS: Final = """
@@ -131,7 +144,7 @@ def todo_session(rng: random.Random, split: Split, begin: Head) -> Sample:
     items: list[Value] = [f"[ ] {thing}" for thing in things]
     return session(
         question,
-        [("todo", {"items": items}, rng.choice(("ok", told, told, told)), "I note the steps.")],
+        [("todo", {"items": items}, told, "I note the steps.")],
         f"I noted {len(things)} steps." if len(things) > 1 else "I noted it.",
         begin,
     )
@@ -189,14 +202,19 @@ def fix_session(rng: random.Random, split: Split, begin: Head) -> Sample:
             "I look for it.",
         ),
         ("read", {"path": where}, workspace.shown(file, rng), "I read the function."),
-        edit_step(rng, file, f"return {wrong}", f"return {right}"),
-        ("run", {"command": "pytest -q"}, f"1 passed in {seconds}", "I run the tests again."),
+        edit_step(file, f"return {wrong}", f"return {right}"),
+        (
+            "run",
+            {"command": "pytest -q"},
+            ran(rng, f"1 passed in {seconds}"),
+            "I run the tests again.",
+        ),
     ]
     question = ask(rng, split, _FIX, _FIX_TEST)
     first: Step = (
         "run",
         {"command": "pytest -q"},
-        f"{failed}\n1 failed in {seconds}",
+        ran(rng, f"{failed}\n1 failed in {seconds}", 1),
         "First I run the tests.",
     )
     report = (

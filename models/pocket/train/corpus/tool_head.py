@@ -13,7 +13,7 @@ from gemma_local.models.pocket.train.corpus.words import (
     pick,
     word,
 )
-from gemma_local.models.pocket.train.tools import BRIEF_TOOLS, TOOLS
+from gemma_local.models.pocket.train.tools import BRIEF_TOOLS, TERSE_RULES, TERSE_TOOLS
 from gemma_local.models.pocket.train.tools import tools as make_tools
 
 
@@ -21,28 +21,31 @@ from gemma_local.models.pocket.train.tools import tools as make_tools
 class Head:
     """What a prompt begins with: the same for many sessions."""
 
-    system: str = ""
-    tools: tuple[Tool, ...] = TOOLS
+    system: str = TERSE_RULES
+    tools: tuple[Tool, ...] = TERSE_TOOLS
     thinking: bool = False
 
 
 def make_head(rng: random.Random, split: Split) -> Head:
-    """A beginning: mostly all tools, with and without a text for the system."""
-    text = rng.choice(_SYSTEM)
+    """A beginning: mostly what the program says itself, else as other programs have it."""
+    thinking = rng.random() < 0.12
+    if rng.random() < 0.75:
+        return Head(thinking=thinking)
     folder = f"/home/{pick(rng, PEOPLE, split).lower()}/{word(rng, split)}"
-    tools = TOOLS
+    text = rng.choice(_SYSTEM).format(folder=folder)
+    tools = TERSE_TOOLS
     chance = rng.random()
-    if chance < 0.25:
+    if chance < 0.3:
         tools = BRIEF_TOOLS
-    elif chance < 0.6:
-        tools = make_tools(*rng.choice(((37, 5), (75, 10), (188, 25), (300, 50))))
-    if rng.random() < 0.08:
+    elif chance < 0.5:
+        tools = make_tools(*rng.choice(((37, 5), (150, 20), (300, 50))))
+    if rng.random() < 0.2:
         tools = tuple(rng.sample(tools, len(tools)))
-    return Head(text.format(folder=folder), tools, rng.random() < 0.15)
+    return Head(text, tools, thinking)
 
 
 _SYSTEM: Final = (
-    *("", "", "", "", "", ""),
+    *("", "", ""),
     "You are gemma-local, a coding agent. Workspace: {folder}",
     "You are a coding agent. The workspace is {folder}.",
     "You are gemma-local. You work in {folder}. Use the tools.",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from typing import Final
 
 from gemma_local.models.message import Message, ToolCall, Value
 from gemma_local.models.pocket.train.corpus import workspace
 from gemma_local.models.pocket.train.corpus.sample import Sample, head, said, user
 from gemma_local.models.pocket.train.corpus.tool_head import Head
+from gemma_local.models.pocket.train.corpus.wordings import politely, reworded
 from gemma_local.models.pocket.train.corpus.words import Split
 
 Step = tuple[str, Mapping[str, Value], str, str]
@@ -30,8 +30,16 @@ def session(
 
 def ask(rng: random.Random, split: Split, trained: str, held_out: str, **slots: str) -> str:
     """A request in one of many wordings, separated by lines or bars, as it may be typed."""
-    templates = (held_out if split == "test" else trained).strip().replace("\n", "|").split("|")
-    text = rng.choice(templates)
+    held = held_out.strip().replace("\n", "|").split("|")
+    if split == "test":
+        text = rng.choice(held)
+    else:
+        text = chosen = rng.choice(trained.strip().replace("\n", "|").split("|"))
+        if rng.random() < 0.4:
+            text = politely(chosen, rng)
+        text = reworded(text, rng)
+        if text in held and held_out != trained:
+            text = chosen
     for name, value in slots.items():
         if name in ("file", "folder", "name", "new", "old", "key") and rng.random() < 0.25:
             value = f"`{value}`"
@@ -47,25 +55,20 @@ def ask(rng: random.Random, split: Split, trained: str, held_out: str, **slots: 
     return text
 
 
-def edit_step(
-    rng: random.Random, file: workspace.File, old: str, new: str, *, all_: bool = False
-) -> Step:
+def edit_step(file: workspace.File, old: str, new: str, *, all_: bool = False) -> Step:
     """Replaces a text in a file; the result shows the place."""
     arguments: dict[str, Value] = {"path": file.path, "old": old, "new": new}
     if all_:
         arguments["all"] = True
-    after = file.text.replace(old, new)
-    result = rng.choice(_EDITED).format(path=file.path)
-    if rng.random() < 0.7:
-        changed = sum(a != b for a, b in zip(file.lines, after.split("\n"), strict=False))
-        at = next((n for n, line in enumerate(after.split("\n")) if new in line), 0)
-        lines = list(enumerate(after.split("\n"), 1))[max(0, at - 3) : at + 4]
-        result = f"{file.path}: changed, +{changed} -{changed}\n"
-        result += "\n".join(f"{number}|{line}" for number, line in lines)
+    after = file.text.replace(old, new).split("\n")
+    changed = [n for n, (a, b) in enumerate(zip(file.lines, after, strict=False)) if a != b]
+    count, first, last = len(changed), changed[0], changed[-1]
+    spans = file.text.count(old)
+    places = f", {spans} places" if spans > 1 else ""
+    shown = range(max(0, first - 3), min(len(after), last + 4))
+    result = f"{file.path}: changed, +{count} -{count}{places}\n"
+    result += "\n".join(f"{n + 1}|{after[n]}" for n in shown)
     return ("edit", arguments, result, "Now I change the line.")
-
-
-_EDITED: Final = ("edited {path}", "ok", "1 replacement in {path}", "{path}: changed", "done")
 
 
 def listed(names: list[str]) -> str:

@@ -1,4 +1,8 @@
-"""Words and made-up names. Some are held out: nothing that is trained on ever uses them."""
+"""Words and made-up names.
+
+Some nouns, adjectives, people and made-up words are held out: no name that training uses has one in
+it, and each name of a test has. Verbs are too few for that.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ import random
 import zlib
 from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
 from typing import Final, Literal
 
 Split = Literal["train", "test"]
@@ -101,8 +106,17 @@ def _part(words: tuple[str, ...], split: Split) -> tuple[str, ...]:
     return tuple(word for word in words if is_held_out(word) == (split == "test")) or words
 
 
+def mostly_first(texts: Sequence[str], rng: random.Random) -> str:
+    """One of several wordings. A usual one leaves less to chance, which is noise to whom learns
+    what to say."""
+    return texts[0] if rng.random() < 0.6 else rng.choice(texts)
+
+
 def made_up(rng: random.Random, split: Split) -> str:
-    """A word that does not exist, such as ``brunk`` or ``solmitea``."""
+    """A word that does not exist, such as ``brunk`` or ``solmitea``; in training also scraps of
+    words, such as ``chedusers``, which begin with what no syllable begins with."""
+    if split == "train" and rng.random() < 0.5:
+        return _scraps(rng)
     while True:
         word = "".join(
             rng.choice(_ONSETS) + rng.choice(_VOWELS) for _ in range(rng.choice((1, 1, 2, 2, 3)))
@@ -114,9 +128,23 @@ def made_up(rng: random.Random, split: Split) -> str:
             return word
 
 
+def _scraps(rng: random.Random) -> str:
+    """One to three pieces of words in a row."""
+    while True:
+        word = "".join(rng.choice(_pieces()) for _ in range(rng.choice((1, 2, 2, 3))))
+        if len(word) > 2 and not keyword.iskeyword(word) and not is_held_out(word):
+            return word
+
+
+@cache
+def _pieces() -> tuple[str, ...]:
+    """Pieces that a vocabulary has, so that each of them begins a name now and then."""
+    return tuple(Path(__file__).with_name("pieces.txt").read_text("utf-8").split())
+
+
 def word(rng: random.Random, split: Split) -> str:
-    """A noun, or now and then a made-up word."""
-    return made_up(rng, split) if rng.random() < 0.35 else pick(rng, NOUNS, split)
+    """A noun or a made-up word."""
+    return made_up(rng, split) if rng.random() < 0.45 else pick(rng, NOUNS, split)
 
 
 def random_letters(rng: random.Random) -> str:
@@ -128,15 +156,18 @@ def random_letters(rng: random.Random) -> str:
 def identifier(rng: random.Random, split: Split) -> str:
     """A Python name of one to three words, such as ``load_user`` or ``brunk``."""
     shape = rng.random()
-    if shape < 0.3:
+    if split == "train" and rng.random() < 0.4:
+        # So that a name cannot be told from its kind: each must be copied from its first letter on.
+        name = _scraps(rng) + rng.choice(("", "", f"_{word(rng, split)}", f"_{_scraps(rng)}"))
+    elif shape < 0.3:
         name = word(rng, split)
     elif shape < 0.6:
-        name = f"{pick(rng, VERBS, split)}_{word(rng, split)}"
+        name = f"{rng.choice(VERBS)}_{word(rng, split)}"
     elif shape < 0.75:
         name = f"{word(rng, split)}_{word(rng, split)}"
     elif shape < 0.85:
         adjective = pick(rng, ADJECTIVES, split)
-        name = f"{pick(rng, VERBS, split)}_{adjective}_{word(rng, split)}"
+        name = f"{rng.choice(VERBS)}_{adjective}_{word(rng, split)}"
     elif shape < 0.95:
         name = made_up(rng, split)
     else:

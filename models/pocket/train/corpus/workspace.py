@@ -124,29 +124,31 @@ def any_file(rng: random.Random, split: Split) -> File:
     return rng.choice((settings_file, code_file, text_file))(rng, split)
 
 
-def shown(file: File, rng: random.Random) -> str:
-    """What ``read`` returns: the text, or its lines with their numbers in one of several ways."""
-    style = rng.random()
-    if style < 0.12:
-        return file.text
-    sign = "|" if style < 0.85 else rng.choice(("\t", ": "))
-    return "\n".join(f"{number}{sign}{line}" for number, line in enumerate(file.lines, 1))
+def shown(file: File, rng: random.Random, limit: int = 0) -> str:
+    """What ``read`` returns: the lines with their numbers, here and there in another way. Of a long
+    file only ``limit`` lines, if one is given."""
+    lines = file.lines[: limit or None]
+    sign = "|" if rng.random() < 0.95 else rng.choice(("\t", ": "))
+    text = "\n".join(f"{number}{sign}{line}" for number, line in enumerate(lines, 1))
+    if len(lines) < len(file.lines):
+        count = len(lines)
+        text += f"\n[lines 1-{count} of {len(file.lines)}; go on with offset={count + 1}]"
+    return text
 
 
 def listing(rng: random.Random, split: Split, place: str) -> tuple[str, list[str]]:
     """What ``list`` returns for a folder, and the names in it."""
-    folders = [f"{folder_name(rng, split)}/" for _ in range(rng.choice((0, 1, 1, 2)))]
     suffixes = CODE * 3 + SETTINGS + TEXTS + OTHERS
-    files = [file_name(rng, split, suffixes) for _ in range(rng.randint(1, 4))]
-    folders, files = sorted(set(folders)), sorted(set(files))
-    if rng.random() < 0.2:
-        return "\n".join([*folders, *files]), [*folders, *files]
+    folders = sorted({f"{folder_name(rng, split)}/" for _ in range(rng.choice((0, 1, 1, 2)))})
+    files = sorted({file_name(rng, split, suffixes) for _ in range(rng.randint(1, 4))})
     lines, count = [], len(files)
     for folder in folders:
-        lines.append(folder)
-        if rng.random() < 0.4:
-            lines.append(f"  {file_name(rng, split, suffixes)}  {_size(rng)}")
-            count += 1
+        if rng.random() < 0.1:
+            lines.append(f"{folder} (empty or ignored)")
+            continue
+        inside = sorted({file_name(rng, split, suffixes) for _ in range(rng.choice((1, 1, 2)))})
+        lines += [folder, *(f"  {name}  {_size(rng)}" for name in inside)]
+        count += len(inside)
     lines += [f"{name}  {_size(rng)}" for name in files]
     return "\n".join([f"{place}/ ({count} files)", *lines]), [*folders, *files]
 

@@ -22,7 +22,7 @@ POINT: Final = UNICODE.prompt
 """Where a person writes begins with it, and so does what they said."""
 READY: Final = "of 8,192"
 """Stands in the status line once the model is loaded."""
-STARTED: Final = ("--ctx", 8192, "--seed", 1)
+STARTED: Final = ("--ctx", 8192, "--seed", 1, "--draft", 3)
 _DISTURBED: Final = Path(__file__).with_name("disturbed.py")
 
 
