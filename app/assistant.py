@@ -39,7 +39,6 @@ SAVE_AFTER: Final = 20.0
 """Seconds of rest after which the state of the conversation is written to disk."""
 _FAILED: Final = "failed"
 
-
 LONG_READING: Final = 2.0
 """Seconds from which on it is worth the disk not to read the beginning of prompts again."""
 LAST_READING: Final = 3.0

@@ -55,11 +55,6 @@ class Scribe:
         self._tasks: dict[int, TaskItem] = {}
         self._contest: ContestItem | None = None
 
-    @property
-    def is_writing(self) -> bool:
-        """Whether an answer is coming."""
-        return self._answer is not None
-
     def open(self, entries: Sequence[Entry]) -> None:
         """Another conversation is at hand."""
         self.close()
