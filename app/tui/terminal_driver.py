@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import select
 from codecs import getincrementaldecoder
-from typing import TYPE_CHECKING, Any, Final
+from contextlib import suppress
+from typing import IO, TYPE_CHECKING, Any, Final
 
 from textual._xterm_parser import XTermParser
 from textual.drivers.linux_driver import LinuxDriver
@@ -25,6 +26,32 @@ class BackgroundTold(Message):
     """The terminal has said whether its background is dark, later than it was waited for."""
 
 
+class LastingOutput:
+    """A terminal's output, in which what is written is lost once the terminal is gone.
+
+    An error would end Textual's thread that writes, and after thirty more texts whoever hands it
+    one would wait for ever: the app, while it saves what it has because the window was closed.
+    """
+
+    def __init__(self, file: IO[str]) -> None:
+        self._file = file
+
+    def write(self, text: str) -> int:
+        """Write if it can be written; returns the length either way."""
+        with suppress(OSError, ValueError):
+            self._file.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Let go of what was written."""
+        with suppress(OSError, ValueError):
+            self._file.flush()
+
+    def fileno(self) -> int:
+        """The descriptor of the file."""
+        return self._file.fileno()
+
+
 class TerminalDriver(LinuxDriver):
     """Passes on what was typed before it began, once there is somebody to hear it, and keeps the
     terminal's own answers from being taken for keys."""
@@ -32,6 +59,7 @@ class TerminalDriver(LinuxDriver):
     def __init__(self, app: GemmaLocalApp, **options: Any) -> None:
         assert app.terminal is not None
         super().__init__(app, **options)
+        self._file: Any = LastingOutput(self._file)
         self._terminal: EarlyTerminal = app.terminal
         self._is_first = True
 
