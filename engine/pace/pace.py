@@ -10,9 +10,11 @@ from gemma_local.engine.commands import DRAFT_MAX
 from gemma_local.engine.pace.calibration import Calibration
 from gemma_local.engine.pace.chances import Rates
 from gemma_local.engine.pace.choice import Bounds, Choice
-from gemma_local.engine.pace.cost import DRAFTED, Costs
+from gemma_local.engine.pace.cost import CostTable, Costs
+from gemma_local.engine.pace.decision import Decision
 from gemma_local.engine.pace.knowledge import Knowledge
 from gemma_local.engine.pace.matches import BELIEFS
+from gemma_local.engine.pace.outcome import TOGETHER, Outcome
 from gemma_local.engine.pace.prospect import Prospect
 from gemma_local.engine.pace.step import Step
 from gemma_local.engine.pace.tracker import Seat, Tracker
@@ -50,6 +52,8 @@ class Pace:
         self._most_rows = most_rows
         self._knowledge = knowledge
         self._steps = 0
+        self._waiting: list[Outcome] = []
+        self._last: Decision | None = None
         self._know_nothing()
         self._restore()
 
@@ -77,8 +81,29 @@ class Pace:
         """
         began = time.perf_counter()
         table = self.costs.table(threads, context)
-        prospects: list[Prospect | None] = [None] * len(seats)
+        last = self._last
+        if last is None or not last.holds(seats, table):
+            last = self._last = self._decide(seats, table)
+            lengths = last.lengths
+        else:
+            # Nothing was learned since that might change it.
+            lengths = last.again()
+        step = last.idle if not any(lengths) else None
+        if step is None:
+            prospects = last.prospects(lengths)
+            step = Step(
+                *(seats, prospects, last.groups, table),
+                *(self.calibration, self.rates, self.match_rates),
+            )
+            if not any(step.lengths) and not step.is_drafting:
+                last.idle = step
+        self._consult_watch(seats, step)
+        step.seconds = time.perf_counter() - began
+        return step
+
+    def _decide(self, seats: Sequence[Seat], table: CostTable) -> Decision:
         groups = _groups(seats)
+        prospects: list[Prospect | None] = [None] * len(seats)
         for group in groups:
             choice = Choice(
                 [seats[i] for i in group],
@@ -86,10 +111,7 @@ class Pace:
             )
             for i, prospect in zip(group, choice.prospects(), strict=True):
                 prospects[i] = prospect
-        step = Step(seats, prospects, groups, table, self.calibration, self.rates, self.match_rates)
-        self._consult_watch(seats, step)
-        step.seconds = time.perf_counter() - began
-        return step
+        return Decision(seats, table, groups, prospects)
 
     def _consult_watch(self, seats: Sequence[Seat], step: Step) -> None:
         free = [seat.tracker for seat in seats if seat.fixed is None]
@@ -122,11 +144,12 @@ class Pace:
             drafting: seconds of making the drafts.
         """
         began = time.perf_counter()
-        made = step.learn(emitted)
-        if made:
-            step.table.observe(DRAFTED, drafting / made)
-        for rows, seconds in passes:
-            step.table.observe(rows, seconds)
+        made = step.rounds
+        outcome = Outcome(step, emitted, passes, made, drafting)
+        self._waiting.append(outcome)
+        if len(self._waiting) >= TOGETHER or outcome.is_news:
+            self._take_in()
+        step.count()
         watch = self._watches.get(_kind(step.seats))
         if watch is not None and all(seat.fixed is None for seat in step.seats):
             spent = drafting + sum(seconds for _, seconds in passes)
@@ -139,6 +162,13 @@ class Pace:
         step.seconds += time.perf_counter() - began
         for seat in step.seats:
             seat.tracker.seconds += step.seconds
+
+    def _take_in(self) -> None:
+        """Learn from the steps that wait for it."""
+        for outcome in self._waiting:
+            outcome.take_in()
+        self._waiting.clear()
+        self._last = None
 
     def has_free_rows(self, rows: int, threads: int, limit: float) -> bool:
         """Whether earlier runs found that passes of ``rows`` take at most ``limit`` times as long
@@ -153,6 +183,7 @@ class Pace:
 
     def keep(self) -> None:
         """Write what was learned to the file, if there is one."""
+        self._take_in()
         if self._knowledge is not None and self._steps:
             self._knowledge.write(
                 {

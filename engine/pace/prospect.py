@@ -40,12 +40,16 @@ class Prospect:
         self.best_length = 0
         self._extra = extra
         self._per_token = per_token
-        self._chances = chances
+        self.chances = chances
         self._reached = 1.0
         self._value = 0.0
         self._best = 0.0
         for chance in begun_chances:
             self._add(chance)
+
+    def afresh(self, most: int) -> Prospect:
+        """The same before anything was drafted, of one that ``begun`` with nothing."""
+        return Prospect(self._extra, self.worth, self._per_token, self.chances, most)
 
     def _add(self, chance: float) -> None:
         self._reached *= chance
@@ -66,7 +70,7 @@ class Prospect:
         value, reached = self._value, self._reached
         extra, worth, per_token, best = self._extra, self.worth, self._per_token, self._best
         length = len(self.reached)
-        for chance in self._chances[len(self.confidences) : self.most]:
+        for chance in self.chances[len(self.confidences) : self.most]:
             reached *= chance
             value += reached * worth - per_token
             length += 1

@@ -135,20 +135,31 @@ class Step:
             return seconds[rows]
         return seconds[-1] * rows / (len(seconds) - 1)
 
-    def learn(self, emitted: Sequence[Sequence[int]]) -> int:
+    @property
+    def made(self) -> Sequence[Sequence[int]]:
+        """What the drafter made for each sequence."""
+        return self._made
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds the drafter made: it reads first what was found in the text."""
+        return max((len(self.begun(i)) + len(own) for i, own in enumerate(self._made) if own),
+                   default=0)  # fmt: skip
+
+    def learn(self, emitted: Sequence[Sequence[int]]) -> None:
         """Compare with what the target chose, whether it was asked about it or not.
 
-        ``emitted`` are the tokens of each sequence. Returns how many rounds the drafter made.
+        ``emitted`` are the tokens of each sequence.
         """
-        rounds = 0
         for i, seat in enumerate(self.seats):
-            if self._made[i]:
-                rounds = max(rounds, len(self.begun(i)) + len(self._made[i]))
             self._learn_match(seat, emitted[i])
             self._learn_made(i, seat, emitted[i])
+
+    def count(self) -> None:
+        """Count what was verified, for the tallies."""
+        for seat, checked in zip(self.seats, self.checked, strict=True):
             if seat.fixed is None:
-                seat.tracker.count(self.checked[i])
-        return rounds
+                seat.tracker.count(checked)
 
     def _learn_match(self, seat: Seat, emitted: Sequence[int]) -> None:
         logits, trend = self._match_rates.logits(), seat.tracker.by_match

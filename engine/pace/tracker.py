@@ -28,6 +28,7 @@ class Tracker:
         self.probing = Probing(_FIRST_PROBE, _LAST_PROBE)
         self.length = 0
         self.lengths = [0] * (DRAFT_MAX + 1)
+        self.passes = 0
         self.parked = 0
         self.parked_now = False
         self.reason = ""
@@ -46,6 +47,7 @@ class Tracker:
     def count(self, length: int) -> None:
         """A pass ended that verified a draft of this length."""
         self.lengths[length] += 1
+        self.passes += 1
         if length:
             # A probe may turn out to be worth checking.
             self.go()

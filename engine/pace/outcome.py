@@ -1,0 +1,59 @@
+"""What steps came to, taken in several at once.
+
+Between two passes of a large model nothing of this is in the processor's caches, so that the first
+thing that is done costs several times what the same thing costs right after: learning from four
+passes in a row takes hardly longer than from one. What is news is taken in at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from gemma_local.engine.pace.cost import DRAFTED
+from gemma_local.engine.pace.step import Step
+
+TOGETHER: Final = 4
+"""Steps that are taken in at once, at most."""
+_BEGINNING: Final = 8
+"""Passes of a text from each of which is learned at once."""
+_KNOWN: Final = 4
+"""Times that the cost of a pass must rest on to wait for the next one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A step with the tokens of each sequence, rows and seconds of its passes, and the seconds of
+    each of the rounds of the drafter."""
+
+    step: Step
+    emitted: Sequence[Sequence[int]]
+    passes: Sequence[tuple[int, float]]
+    rounds: int
+    drafting: float
+
+    @property
+    def is_news(self) -> bool:
+        """Whether the next decision may be another one because of it: a draft that is wrong from
+        its first token on, a look at what does not pay, a text that has just begun, a pass of
+        which little is known."""
+        step = self.step
+        for seat, own, checked, made in zip(
+            step.seats, self.emitted, step.checked, step.made, strict=True
+        ):
+            tracker = seat.tracker
+            if checked and len(own) <= 1 or tracker.parked_now and made:
+                return True
+            if seat.fixed is None and tracker.passes < _BEGINNING:
+                return True
+        return any(step.table.count(rows) < _KNOWN for rows, _ in self.passes)
+
+    def take_in(self) -> None:
+        """Learn from it."""
+        step = self.step
+        step.learn(self.emitted)
+        if self.rounds:
+            step.table.observe(DRAFTED, self.drafting / self.rounds)
+        for rows, seconds in self.passes:
+            step.table.observe(rows, seconds)
