@@ -51,6 +51,8 @@ Set {key} to {value} in {file}.|Change {key} to {value} in {file}.|In {file}, se
 Make {key} {value} in {file}.|{key} in {file} should be {value}.|Please set {key} in {file} to {value}.
 Update {key} in {file} to {value}.|Change the value of {key} in {file} to {value}.|Edit {file}: {key} is {value}.
 Put {value} as {key} into {file}.|In {file}, {key} must be {value}.|Switch {key} to {value} in {file}.
+I want {key} to be {value} in {file}.|Can you change {key} to {value} in {file}?|In {file}, let {key} be {value}.
+Give {key} the value {value} in {file}.|{file}: set {key} to {value}.|Use {value} for {key} in {file}.
 """
 _SET_TEST: Final = """
 Could you set {key} to {value} in {file}?|Please change {key} to {value} in {file}.|In {file}, change {key} to {value}.
@@ -82,6 +84,8 @@ def rename_session(rng: random.Random, split: Split, begin: Head) -> Sample:
 _RENAME: Final = """
 Rename {old} to {new} in {file}.|In {file}, rename {old} to {new}.|Rename the function {old} in {file} to {new}.
 Call {old} in {file} {new} instead.|Please rename {old} to {new} in {file}.|Change the name {old} to {new} in {file}.
+Give {old} in {file} the name {new}.|In {file}, {old} should be named {new}.|In {file}, call {old} {new}.
+I want {old} renamed to {new} in {file}.|Let {old} be called {new} in {file}.|Can you rename {old} in {file} to {new}?
 {old} in {file} should be called {new}.|Rename {old} into {new} in {file}.
 """
 _RENAME_TEST: Final = (
@@ -128,6 +132,10 @@ _REPLACE: Final = """
 In {file}, replace `{line}` by `{other}`.|Replace `{line}` with `{other}` in {file}.|Change `{line}` to `{other}` in {file}.
 In {file}, change the line `{line}` to `{other}`.|Edit {file}: instead of `{line}` it should say `{other}`.
 Please replace `{line}` in {file} by `{other}`.|{file} should say `{other}` and not `{line}`.
+Put `{other}` into {file} instead of `{line}`.|In {file}, write `{other}` instead of `{line}`.|Use `{other}` for `{line}` in {file}.
+In {file}, substitute `{other}` for `{line}`.|Swap `{line}` for `{other}` in {file}.|Exchange `{line}` in {file} for `{other}`.
+Let {file} have `{other}` where it has `{line}`.|In {file}, where it says `{line}`, put `{other}`.|`{line}` in {file} must become `{other}`.
+In {file}, make `{line}` into `{other}`.|Take `{line}` out of {file} and put `{other}` there.|I want `{other}` in {file}, not `{line}`.
 """
 _REPLACE_TEST: Final = "Could you replace `{line}` by `{other}` in {file}?|In {file}, put `{other}` in place of `{line}`."
 

@@ -1,4 +1,4 @@
-"""Questions about gemma-local and their answers, from the files in ``facts``."""
+"""Questions about gemma-local and their answers, from the files in ``facts`` and ``questions.toml``."""
 
 from __future__ import annotations
 
@@ -150,19 +150,20 @@ class Fact:
 
 @cache
 def facts() -> tuple[Fact, ...]:
-    """All that the files in ``facts`` say."""
-    texts = [
-        path.read_text("utf-8") for path in sorted(Path(__file__).with_name("facts").glob("*.toml"))
-    ]
-    return tuple(_fact(entry) for text in texts for entry in tomllib.loads(text)["fact"])
+    """All that the files say."""
+    here = Path(__file__).parent
+    texts = [path.read_text("utf-8") for path in sorted((here / "facts").glob("*.toml"))]
+    more = tomllib.loads((here / "questions.toml").read_text("utf-8"))
+    return tuple(_fact(entry, more) for text in texts for entry in tomllib.loads(text)["fact"])
 
 
-def _fact(entry: Mapping[str, Any]) -> Fact:
+def _fact(entry: Mapping[str, Any], more: Mapping[str, Sequence[str]]) -> Fact:
     asked = {
         kind: tuple(entry[kind])
         for kind in ("how", "what", "does", "why", "where", "ask")
         if kind in entry
     }
+    asked["ask"] = (*asked.get("ask", ()), *more[entry["id"]])
     key = entry.get("key", "")
     return Fact(entry["id"], asked, tuple(entry["answers"]), tuple(entry["must"]), key)
 

@@ -23,6 +23,10 @@ Can you write a function that {does}?|Make a Python function that {does}.|Show m
 Code a function that {does}.|A function that {does}, please.|Python function that {does}
 How do I write a function that {does}?|Could you give me a Python function that {does}?|Define a function that {does}.
 Implement a function that {does}.|I want a Python function that {does}.|Write some Python that {does}.
+Write me a function that {does}.|Would you write a function that {does}?|Could you code me a function that {does}?
+Please make me a helper that {does}.|I'd like some code that {does}.|Code me a small function that {does}, please.
+A helper that {does}, if you can.|Please do a function for me that {does}.|I am looking for a function that {does}.
+Python, please: a function that {does}.|Let me have a function that {does}.|Can I get a helper that {does}?
 Write a helper that {does}.|I need a small helper that {does}.|function that {does}|Write code that {does}.
 """.strip()
     .replace("\n", "|")
@@ -38,6 +42,12 @@ Make a function {name} which {does}.|Please write {name}: it {does}.|Define {nam
 Can you write a function `{name}` that {does}?|Implement {name}, a function that {does}.
 A function that {does}, named {name}.|Python function {name} that {does}|{name} should be a function that {does}.
 Write a helper {name} that {does}.|Write a function that {does} and name it `{name}`.
+Write me a function {name} that {does}.|Write {name}, a helper that {does}.|Please make {name}, a function that {does}.
+Code {name}: it {does}.|Please code up {name}, which {does}.|I'd like {name}, a Python function that {does}.
+Would you write {name} for me? It {does}.|Could you do {name}, a helper that {does}?|Now code `{name}`, which {does}.
+Please implement {name}, a Python function that {does}.|I need {name}: a helper that {does}.|Code a helper {name} that {does}.
+Let me have `{name}`, a function that {does}.|Can I get {name}, a small function that {does}?|Please write me {name}, which {does}.
+I want a helper named {name} that {does}.|Code me a function called `{name}` that {does}.|{name}, please: a function that {does}.
 """.strip()
     .replace("\n", "|")
     .split("|")
@@ -90,8 +100,13 @@ class Helper:
 
 @cache
 def helpers() -> tuple[Helper, ...]:
-    """All that ``helpers.toml`` says."""
-    found = tomllib.loads(Path(__file__).with_name("helpers.toml").read_text("utf-8"))["helper"]
+    """All that ``helpers.toml`` and ``requests.toml`` say."""
+    here = Path(__file__)
+    found = tomllib.loads(here.with_name("helpers.toml").read_text("utf-8"))["helper"]
+    more = tomllib.loads(here.with_name("requests.toml").read_text("utf-8"))
+    for entry in found:
+        # The last one is held out.
+        entry["does"][-1:-1] = more[entry["names"][0]]
     return tuple(Helper(**{key: tuple(value) for key, value in entry.items()}) for entry in found)
 
 

@@ -101,7 +101,9 @@ _READ: Final = """
 Read {file}.|Show me {file}.|What is in the file {file}?|Open {file}.|What does {file} say?|cat {file}
 Please read {file}.|Look at {file}.|Show the file {file}.|What's in {file}?|Read the file {file}.
 Have a look at {file}.|Print {file}.|Tell me what {file} says.|Check {file}.|How does {file} begin?
-Can you read {file}?|I want to see {file}.|Display {file}.
+Can you read {file}?|I want to see {file}.|Display {file}.|Open {file} and tell me what it says.
+Please show me {file}.|Let me see {file}.|Read {file} to me.|Please open {file}.|View {file}.|Give me {file}.
+Read {file} and tell me how it starts.|What are the contents of {file}?|Could you read {file}?|Take a look at {file}.
 """
 _READ_TEST: Final = """
 Please open {file} and tell me how it begins.|Could you show me {file}?|Read me {file}.
@@ -222,7 +224,8 @@ Locate the class {name}.|In which file is the class {name}?
 _SEARCH: Final = """
 Search for {name}.|Find {name}.|Where is {name} used?|grep {name}|Which files mention {name}?|Look for {name}.
 Search the project for {name}.|Where does {name} occur?|Find all uses of {name}.|Where do we use {name}?
-Is {name} used anywhere?|Search {name}|Find every place with {name}.|Who calls {name}?
+Is {name} used anywhere?|Search {name}|Find every place with {name}.|Who calls {name}?|Which files use {name}?
+In which file is {name}?|In what files is {name} used?|Please find {name}.|Please look for {name}.|Find the places where {name} is used.
 """
 _SEARCH_TEST: Final = (
     "Please search for {name}.|In which files does {name} occur?|Find where {name} is used."
@@ -230,12 +233,15 @@ _SEARCH_TEST: Final = (
 _SEARCH_IN: Final = """
 Search for {name} in {folder}.|Find {name} in {folder}.|Where is {name} used in {folder}?|grep {name} in {folder}
 Look for {name} in the folder {folder}.|Which files in {folder} mention {name}?|Search {folder} for {name}.
-Does {name} occur in {folder}?
+Does {name} occur in {folder}?|Please look through {folder} for {name}.|Find out where {folder} uses {name}.
+Look in {folder} for {name}.|Is {name} in {folder}?|Find {name} within {folder}.|Please find {name} in {folder}.
+In {folder}, search for {name}.|Where in {folder} is {name}?
 """
 _SEARCH_IN_TEST: Final = "Please search {folder} for {name}.|Find where {name} is used in {folder}."
 _SEARCH_GLOB: Final = """
 Search for {name} in {files}.|Find {name} in all {files}.|Which {files} mention {name}?|Look for {name} in the {files}.
 Search the {files} for {name}.|grep {name} in {files}|Where is {name} used in the {files}?
+In what {files} is {name} used?|Please look through the {files} for {name}.|In the {files}, find {name}.|Which of the {files} use {name}?
 """
 _SEARCH_GLOB_TEST: Final = (
     "Please search all {files} for {name}.|In which {files} does {name} occur?"

@@ -25,8 +25,8 @@ Maker = Callable[[random.Random, Split], Sample]
 
 GROUNDS: Final[dict[str, tuple[Maker, float]]] = {
     "guide": (guide.sample, 80),
-    "off_ground": (off_ground.sample, 14),
-    "python": (helpers.sample, 28),
+    "off_ground": (off_ground.sample, 24),
+    "python": (helpers.sample, 36),
     "snippet": (helpers.snippet, 8),
     "everyday": (everyday.sample, 11),
     "repeating": (repeating.sample, 4),

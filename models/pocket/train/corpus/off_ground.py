@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 from typing import Final
 
 from gemma_local.models.pocket.train.corpus.sample import Sample, said, user
@@ -190,6 +192,8 @@ How do I say good morning in {human}?|Describe {city} in the {adjective} season.
     .split("|")
 )
 
+_BY_HAND: Final = 0.6
+"""The share of whole questions; the rest is put together, with words that do not exist among them."""
 _BEFORE: Final = (
     "",
     "",
@@ -225,8 +229,12 @@ def sample(rng: random.Random, split: Split) -> Sample:
 def question(rng: random.Random, split: Split) -> str:
     """Something off the guide's ground."""
     test = split == "test"
-    templates = _HELD_OUT_TEMPLATES if test else _TEMPLATES
-    text = rng.choice(templates)
+    if test:
+        text = rng.choice(_HELD_OUT_TEMPLATES)
+    elif rng.random() < _BY_HAND:
+        text = rng.choice(_questions())
+    else:
+        text = rng.choice(_TEMPLATES)
     for name, choose in _SLOTS.items():
         while f"{{{name}}}" in text:
             text = text.replace(f"{{{name}}}", choose(rng, split), 1)
@@ -239,6 +247,13 @@ def question(rng: random.Random, split: Split) -> str:
         if rng.random() < 0.15:
             text = text.rstrip("?.")
     return text
+
+
+@cache
+def _questions() -> tuple[str, ...]:
+    """Whole ones, written by hand."""
+    text = Path(__file__).with_name("off_ground.txt").read_text("utf-8")
+    return tuple(line for line in text.splitlines() if line and not line.startswith("#"))
 
 
 def _from(words: list[str]) -> Callable[[random.Random, Split], str]:

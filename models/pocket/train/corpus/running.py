@@ -31,19 +31,38 @@ def ran(rng: random.Random, printed: str, status: int = 0) -> str:
     )
 
 
+TESTS: Final = "pytest -q --tb=no"
+"""Says which tests fail and not how: more than that would fill a small context."""
+
+
+def outcome(rng: random.Random, passed: int, failed: str = "") -> str:
+    """What ``run`` returns of `TESTS`, with one test that fails, if any."""
+    marks = list("." * passed)
+    if failed:
+        marks.insert(rng.randint(0, passed), "F")
+    counts = [*(["1 failed"] if failed else []), *([f"{passed} passed"] if passed else [])]
+    lines = [f"{', '.join(counts)} in {rng.randint(0, 3)}.{rng.randint(0, 99):02}s"]
+    if failed:
+        lines.insert(0, f"FAILED {failed}")
+    # As it really looks, or as wrappers show it: that takes a tenth of the tokens.
+    if rng.random() < 0.6:
+        if failed:
+            lines.insert(0, " short test summary info ".center(80, "="))
+        lines.insert(0, f"{''.join(marks):<72} [100%]")
+    return ran(rng, "\n".join(lines), int(bool(failed)))
+
+
 def _tests(rng: random.Random, split: Split) -> tuple[str, str]:
     """What a run of tests returns, and the report on it."""
-    total = rng.randint(1, 40)
-    seconds = f"{rng.randint(0, 9)}.{rng.randint(0, 99):02}s"
+    total = rng.choice((rng.randint(1, 5), rng.randint(1, 40)))
     if rng.random() < 0.5:
-        return ran(rng, f"{total} passed in {seconds}"), f"All {total} tests passed."
-    where = f"tests/test_{word(rng, split)}.py"
+        every = f"All {total} tests" if total > 1 else "The test"
+        return outcome(rng, total), f"{every} passed."
+    folder = rng.choice(("tests/", "tests/", "", f"{word(rng, split)}/"))
+    where = f"{folder}test_{word(rng, split)}.py"
     name = f"test_{identifier(rng, split)}"
-    lines = [
-        f"FAILED {where}::{name} - assert {rng.randint(0, 50)} == {rng.randint(51, 99)}",
-        f"1 failed, {total} passed in {seconds}",
-    ]
-    return ran(rng, "\n".join(lines), 1), f"One test failed: `{name}` in `{where}`."
+    failed = f"{where}::{name} - assert {rng.randint(0, 50)} == {rng.randint(51, 99)}"
+    return outcome(rng, total - 1, failed), f"One test failed: `{name}` in `{where}`."
 
 
 def run_session(rng: random.Random, split: Split, begin: Head) -> Sample:
@@ -52,12 +71,12 @@ def run_session(rng: random.Random, split: Split, begin: Head) -> Sample:
     if kind < 0.4:
         question = ask(rng, split, _RUN_TESTS, _RUN_TESTS_TEST)
         result, report = _tests(rng, split)
-        command = "pytest -q"
+        command = TESTS
     elif kind < 0.55:
         where = f"tests/test_{word(rng, split)}.py"
         question = ask(rng, split, _RUN_TEST_FILE, _RUN_TEST_FILE_TEST, file=where)
         result, report = _tests(rng, split)
-        command = f"pytest -q {where}"
+        command = f"{TESTS} {where}"
     elif kind < 0.75:
         where = path(rng, split, (".py",))
         question = ask(rng, split, _RUN_SCRIPT, _RUN_SCRIPT_TEST, file=where)
@@ -190,10 +209,11 @@ def fix_session(rng: random.Random, split: Split, begin: Head) -> Sample:
     )
     file = workspace.File(where, (f"def {name}(a, b):", f"    return {wrong}"))
     test = f"tests/test_{where.rsplit('/', 1)[-1].removesuffix('.py')}.py"
-    seconds = f"0.{rng.randint(1, 99):02}s"
-    failed = f"FAILED {test}::test_{name} - assert {name}(2, 3) == {right.replace('a', '2').replace('b', '3')}"
-    if "max" in right:
-        failed = f"FAILED {test}::test_{name} - assert {name}(2, 3) == max(2, 3)"
+    found = wanted = None
+    while found == wanted:
+        numbers = {"a": rng.randint(2, 5), "b": rng.randint(2, 5)}
+        found, wanted = eval(wrong, {}, numbers), eval(right, {}, numbers)
+    failed = f"{test}::test_{name} - assert {found} == {wanted}"
     more: list[Step] = [
         (
             "search",
@@ -205,16 +225,16 @@ def fix_session(rng: random.Random, split: Split, begin: Head) -> Sample:
         edit_step(file, f"return {wrong}", f"return {right}"),
         (
             "run",
-            {"command": "pytest -q"},
-            ran(rng, f"1 passed in {seconds}"),
+            {"command": TESTS},
+            outcome(rng, 1),
             "I run the tests again.",
         ),
     ]
     question = ask(rng, split, _FIX, _FIX_TEST)
     first: Step = (
         "run",
-        {"command": "pytest -q"},
-        ran(rng, f"{failed}\n1 failed in {seconds}", 1),
+        {"command": TESTS},
+        outcome(rng, 0, failed),
         "First I run the tests.",
     )
     report = (

@@ -44,7 +44,11 @@ def value(rng: random.Random, split: Split) -> str:
     """A value as a settings file has it."""
     kind = rng.random()
     if kind < 0.3:
-        return str(rng.choice((rng.randint(0, 9), rng.randint(10, 99), rng.randint(100, 9999))))
+        # Ports and limits are round, or say a digit twice.
+        round_ = rng.randint(1, 99) * 10 ** rng.randint(1, 4)
+        twice = int(str(rng.randint(1, 99)) * 2)
+        small, large = rng.randint(10, 99), rng.randint(100, 99999)
+        return str(rng.choice((rng.randint(0, 9), small, large, round_, twice)))
     if kind < 0.4:
         return rng.choice(("true", "false"))
     if kind < 0.5:
