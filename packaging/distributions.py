@@ -8,6 +8,7 @@ The same bytes need the same setuptools, too: its version stands in the wheel.
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import io
 import os
@@ -149,9 +150,10 @@ def _moved(file: Path, folder: Path) -> Path:
 
 def main() -> int:
     """Build into a folder and print the paths."""
-    target = Path(sys.argv[1]) if sys.argv[1:] else ROOT / "dist"
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path, nargs="?", default=ROOT / "dist")
     try:
-        for file in build(ROOT, target, source_epoch(ROOT)):
+        for file in build(ROOT, parser.parse_args().folder, source_epoch(ROOT)):
             print(file)
     except BuildFailed as error:
         print(f"The build failed. setuptools said:\n{error}", file=sys.stderr)

@@ -7,6 +7,7 @@ seen. With ``--check`` nothing is written, and the exit code is 1 if a file is o
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 import tomllib
@@ -46,8 +47,10 @@ def outdated(root: Path = ROOT) -> list[str]:
 
 def main() -> int:
     """Write the files, or say which are out of date."""
-    old = outdated()
-    if sys.argv[1:] == ["--check"]:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="only say which are out of date")
+    given, old = parser.parse_args(), outdated()
+    if given.check:
         for name in old:
             print(f"{name} is out of date: run `python packaging/generate.py`", file=sys.stderr)
         return 1 if old else 0

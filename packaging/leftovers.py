@@ -9,6 +9,7 @@ finds is really left over; of two that share a name it finds neither.
 
 from __future__ import annotations
 
+import argparse
 import ast
 import importlib
 import re
@@ -146,8 +147,10 @@ def too_long(root: Path) -> list[str]:
 
 def main() -> int:
     """Print what was found; 1 if there is anything."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tests", action="store_true", help="what only tests use is left over too")
     root = Path(__file__).resolve().parent.parent
-    lines = [*too_long(root), *left_over(root, tests_count=sys.argv[1:] != ["--tests"])]
+    lines = [*too_long(root), *left_over(root, tests_count=not parser.parse_args().tests)]
     print(*lines, sep="\n", end="\n" if lines else "")
     return int(bool(lines))
 

@@ -7,6 +7,7 @@ gives the same bytes: its time is that of the last commit, its number follows fr
 
 from __future__ import annotations
 
+import argparse
 import sys
 import uuid
 from collections.abc import Iterable
@@ -112,6 +113,9 @@ def _field(of: Distribution, name: str) -> str:
 
 def main() -> int:
     """Write the list into a file, or to standard output."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("file", type=Path, nargs="?", help="standard output if not given")
+    file: Path | None = parser.parse_args().file
     try:
         text = sbom(source_epoch(ROOT))
     except PackageNotFoundError as error:
@@ -121,8 +125,8 @@ def main() -> int:
             file=sys.stderr,
         )
         return 1
-    if sys.argv[1:]:
-        Path(sys.argv[1]).write_text(text, encoding="utf-8", newline="\n")
+    if file is not None:
+        file.write_text(text, encoding="utf-8", newline="\n")
     else:
         sys.stdout.write(text)
     return 0
