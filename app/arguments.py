@@ -115,7 +115,7 @@ def parse_answer(arguments: Sequence[str], fill: Fill[AnswerOptions] = _as_given
         parser.error(f"{rest[0]} must come first: gemma-local {rest[0]} [options]")
     if rest and not rest[0].startswith("-"):
         parser.error(f"{rest[0]!r} is not an option; give the prompt with -p")
-    _refuse(parser, rest)
+    refuse(parser, rest)
     if options.go_on and options.resume is not None:
         parser.error("--continue and --resume exclude each other; give one of them")
     if options.raw and (options.go_on or options.resume is not None):
@@ -143,7 +143,7 @@ def parse_bench(arguments: Sequence[str], fill: Fill[BenchOptions] = _as_given) 
     """Options of ``gemma-local bench``, as ``parse_answer``."""
     parser = bench_parser()
     given, rest = parse_given(parser, arguments)
-    _refuse(parser, rest)
+    refuse(parser, rest)
     options = BenchOptions(**given)
     if options.kinds and options.raw_tokens:
         parser.error("--kinds and --raw-tokens exclude each other; give one of them")
@@ -156,7 +156,7 @@ def parse_verify(arguments: Sequence[str], fill: Fill[VerifyOptions] = _as_given
     """Options of ``gemma-local verify``, as ``parse_answer``."""
     parser = verify_parser()
     given, rest = parse_given(parser, arguments)
-    _refuse(parser, rest)
+    refuse(parser, rest)
     return fill(VerifyOptions(**given), given)
 
 
@@ -166,9 +166,11 @@ def parse_given(parser: Parser, arguments: Sequence[str]) -> tuple[dict[str, Any
     return vars(given), rest
 
 
-def _refuse(parser: Parser, rest: Sequence[str]) -> None:
+def refuse(parser: Parser, rest: Sequence[str]) -> None:
+    """Raise UsageError if there are words that no option and no place takes."""
     if rest:
-        parser.error(f"there is no option {rest[0]!r}")
+        what = "option" if rest[0].startswith("-") else "place for"
+        parser.error(f"there is no {what} {rest[0]!r}")
 
 
 def answer_parser() -> Parser:
@@ -328,7 +330,8 @@ def add_pair_options(parser: Parser) -> None:
         "--model",
         metavar="MODEL",
         type=some_text,
-        help="a GGUF file or a size (E4B); or set GEMMA_LOCAL_MODEL (default: the best one here)",
+        help="a GGUF file, a size (E4B), or pocket, the small guide that comes along; or set "
+        "GEMMA_LOCAL_MODEL (default: the best one here)",
     )
     add(
         "--drafter",

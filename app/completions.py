@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from gemma_local.app.argument_values import OneOf, draft_length, one_of, thinking
-from gemma_local.app.arguments import Parser
+from gemma_local.app.arguments import Parser, refuse
 from gemma_local.app.exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -49,8 +49,7 @@ def parse_completions(arguments: Sequence[str]) -> CompletionsOptions:
     """Options of ``gemma-local completions``. Raises UsageError."""
     grammar, options = parser(), CompletionsOptions()
     rest = grammar.parse_known_args(arguments, options)[1]
-    if rest:
-        grammar.error(f"there is no option {rest[0]!r}")
+    refuse(grammar, rest)
     return options
 
 

@@ -15,6 +15,10 @@ class UsageError(GemmaLocalError):
     """An option, or a combination of them, that makes no sense; the sentence says what to give."""
 
 
+class BadSettings(GemmaLocalError):
+    """Settings that cannot be read, or make no sense; the sentence says where and what would do."""
+
+
 class NoModel(GemmaLocalError):
     """There is nothing to run yet; the sentences say how to get a model."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from gemma_local.app.errors import NoModel, UsageError
+from gemma_local.app.errors import BadSettings, NoModel, UsageError
 from gemma_local.models.errors import BadModelFile, BadPair
 
 
@@ -34,7 +34,7 @@ class ExitCode(IntEnum):
 _MEANINGS = {
     ExitCode.OK: "all went well",
     ExitCode.FAILED: "the engine could not do what was asked",
-    ExitCode.USAGE: "an option or the prompt is not usable",
+    ExitCode.USAGE: "an option, a setting or the prompt is not usable",
     ExitCode.NO_MODEL: "no model was given, or the model or drafter is not usable",
     ExitCode.ENGINE_DIED: "the engine's process ended and could not be restarted",
     ExitCode.DIFFERENT: "verify: drafting changed something in exact mode",
@@ -55,7 +55,7 @@ def exit_code_of(error: BaseException) -> ExitCode:
     from gemma_local.engine.plan.errors import WishRefused
 
     match error:
-        case UsageError() | WishRefused():
+        case UsageError() | BadSettings() | WishRefused():
             return ExitCode.USAGE
         case NoModel() | BadModelFile() | BadPair():
             return ExitCode.NO_MODEL

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
-from gemma_local.app.arguments import Parser
+from gemma_local.app.arguments import Parser, refuse
 from gemma_local.app.exit_codes import ExitCode
 
 _WHAT: Final = {
@@ -54,9 +54,7 @@ def parser() -> Parser:
 def parse_paths(arguments: Sequence[str]) -> PathsOptions:
     """Options of ``gemma-local paths``. Raises UsageError."""
     grammar, options = parser(), PathsOptions()
-    rest = grammar.parse_known_args(arguments, options)[1]
-    if rest:
-        grammar.error(f"there is no option {rest[0]!r}")
+    refuse(grammar, grammar.parse_known_args(arguments, options)[1])
     return options
 
 

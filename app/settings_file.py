@@ -14,14 +14,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from gemma_local.app import folders
+from gemma_local.app.errors import BadSettings
 from gemma_local.app.settings import Settings
 from gemma_local.app.settings_environment import Variable, from_environment
 from gemma_local.app.settings_problems import problem
-from gemma_local.models.errors import GemmaLocalError
-
-
-class BadSettings(GemmaLocalError):
-    """Settings that cannot be read, or make no sense."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from gemma_local.app.agent.consent import Mode, Proposal, Verdict
 from gemma_local.app.agent.permissions import Allowed, Asked, Denied, decide
 from gemma_local.app.agent.rules import BadRule, Rules, remember
 from gemma_local.app.agent.tool import Effect
-from gemma_local.app.settings_file import BadSettings
+from gemma_local.app.errors import BadSettings
 
 Consent: TypeAlias = Callable[[Proposal], Verdict]
 """Asks the person and waits for the answer; a turn that is stopped meanwhile is answered "no"."""

@@ -13,6 +13,7 @@ from gemma_local.app.arguments import (
     add_pair_options,
     add_sampling,
     parse_given,
+    refuse,
 )
 from gemma_local.app.exit_codes import ExitCode
 from gemma_local.app.options import BatchOptions
@@ -81,8 +82,7 @@ def parse_batch(arguments: Sequence[str], fill: Fill[BatchOptions]) -> BatchOpti
     """Options of ``gemma-local batch``, as ``arguments.parse_answer``."""
     grammar = parser()
     given, rest = parse_given(grammar, arguments)
-    if rest:
-        grammar.error(f"there is no option {rest[0]!r}")
+    refuse(grammar, rest)
     options = BatchOptions(**given)
     if options.drafter == "none" and options.draft:
         grammar.error("--draft needs a drafter; leave --drafter none out, or give --draft off")

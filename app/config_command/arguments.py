@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from gemma_local.app.arguments import Parser, answer_parser, parse_given
+from gemma_local.app.arguments import Parser, answer_parser, parse_given, refuse
 from gemma_local.app.config_command.options import (
     ConfigOptions,
     InitOptions,
     SchemaOptions,
     ShowOptions,
 )
-from gemma_local.app.errors import UsageError
+from gemma_local.app.subcommands import Subcommands
 
 COMMANDS: Final = {
     "show": "what holds, and where each value comes from",
@@ -21,7 +21,11 @@ COMMANDS: Final = {
 }
 """Commands by name, with what they do."""
 
-_PROG: Final = "gemma-local config"
+_GRAMMAR: Final = Subcommands(
+    "gemma-local config",
+    "Shows and describes the settings. Without a command it shows them.",
+    COMMANDS,
+)
 
 
 def parse_config(arguments: Sequence[str]) -> ConfigOptions:
@@ -31,31 +35,25 @@ def parse_config(arguments: Sequence[str]) -> ConfigOptions:
             return _parse_show(rest)
         case ["init", *rest]:
             options = InitOptions()
-            _refuse(parsers()["init"], parsers()["init"].parse_known_args(rest, options)[1])
+            refuse(parsers()["init"], parsers()["init"].parse_known_args(rest, options)[1])
             return options
         case ["schema", *rest]:
-            _refuse(parsers()["schema"], parsers()["schema"].parse_known_args(rest)[1])
+            refuse(parsers()["schema"], parsers()["schema"].parse_known_args(rest)[1])
             return SchemaOptions()
         case []:
             return ShowOptions()
-    parser().parse_known_args(arguments)
-    raise UsageError(f"there is no command {arguments[0]!r} (see {_PROG} --help)")
+    raise _GRAMMAR.unknown(arguments)
 
 
 def parser() -> Parser:
     """The options of ``gemma-local config`` without a command."""
-    commands = "\n".join(f"  {name:9}{what}" for name, what in COMMANDS.items())
-    return Parser(
-        _PROG,
-        "Shows and describes the settings. Without a command it shows them.",
-        f"commands ({_PROG} COMMAND --help):\n{commands}",
-    )
+    return _GRAMMAR.parser()
 
 
 def parsers() -> dict[str, Parser]:
     """The options of each command."""
     made = {
-        name: Parser(f"{_PROG} {name}", f"{what[0].upper()}{what[1:]}.")
+        name: Parser(f"{_GRAMMAR.prog} {name}", f"{what[0].upper()}{what[1:]}.")
         for name, what in COMMANDS.items()
     }
     add = made["show"].add_argument
@@ -63,7 +61,7 @@ def parsers() -> dict[str, Parser]:
     add("--json", action="store_true", help="print one JSON object")
     made["show"].epilog = (
         "Options of gemma-local itself may follow, to see what they change:\n"
-        f"  {_PROG} show --ctx 8192 --temperature 0"
+        f"  {_GRAMMAR.prog} show --ctx 8192 --temperature 0"
     )
     made["init"].add_argument(
         "--print", action="store_true", help="to standard output, not into the file"
@@ -76,11 +74,5 @@ def _parse_show(arguments: Sequence[str]) -> ShowOptions:
     options = ShowOptions()
     rest = show.parse_known_args(arguments, options)[1]
     options.given, unknown = parse_given(answer_parser(), rest)
-    _refuse(show, unknown)
+    refuse(show, unknown)
     return options
-
-
-def _refuse(parser: Parser, rest: Sequence[str]) -> None:
-    if rest:
-        what = "option" if rest[0].startswith("-") else "place for"
-        parser.error(f"there is no {what} {rest[0]!r}")

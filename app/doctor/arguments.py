@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gemma_local.app.argument_values import some_text
-from gemma_local.app.arguments import Parser
+from gemma_local.app.arguments import Parser, refuse
 from gemma_local.app.exit_codes import ExitCode
 
 
@@ -36,7 +36,5 @@ def parser() -> Parser:
 def parse_doctor(arguments: Sequence[str]) -> DoctorOptions:
     """Options of ``gemma-local doctor``. Raises UsageError."""
     grammar, options = parser(), DoctorOptions()
-    rest = grammar.parse_known_args(arguments, options)[1]
-    if rest:
-        grammar.error(f"there is no option {rest[0]!r}")
+    refuse(grammar, grammar.parse_known_args(arguments, options)[1])
     return options

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Final, TypeVar
+from collections.abc import Sequence
+from typing import Final
 
 from gemma_local.app.argument_values import some_text
 from gemma_local.app.arguments import Parser
@@ -20,6 +20,7 @@ from gemma_local.app.models_command.options import (
     ScanOptions,
     VerifyOptions,
 )
+from gemma_local.app.subcommands import Subcommands
 
 COMMANDS: Final = {
     "list": "the models on this machine",
@@ -36,69 +37,48 @@ COMMANDS: Final = {
 
 MODEL: Final = "its name as list shows it, the beginning of it, its size, or its path"
 
-_PROG: Final = "gemma-local models"
-
-_Options = TypeVar("_Options")
+_GRAMMAR: Final = Subcommands(
+    "gemma-local models",
+    "Shows, downloads, checks and moves models. Without a command it lists.",
+    COMMANDS,
+)
 
 
 def parse_models(arguments: Sequence[str]) -> ModelsOptions:
     """Options of ``gemma-local models``; without a command it lists. Raises UsageError."""
     match arguments:
         case ["list", *rest]:
-            return _parse("list", rest, ListOptions(), _list)
+            return _GRAMMAR.parse("list", rest, ListOptions(), _list)
         case ["info", *rest]:
-            return _parse("info", rest, InfoOptions(), _info)
+            return _GRAMMAR.parse("info", rest, InfoOptions(), _info)
         case ["get", *rest]:
-            return _parse("get", rest, GetOptions(), _get)
+            return _GRAMMAR.parse("get", rest, GetOptions(), _get)
         case ["add", *rest]:
-            return _parse("add", rest, AddOptions(), _add)
+            return _GRAMMAR.parse("add", rest, AddOptions(), _add)
         case ["rm", *rest]:
             return _parse_remove(rest)
         case ["verify", *rest]:
-            return _parse("verify", rest, VerifyOptions(), _verify)
+            return _GRAMMAR.parse("verify", rest, VerifyOptions(), _verify)
         case ["export", *rest]:
-            return _parse("export", rest, ExportOptions(), _export)
+            return _GRAMMAR.parse("export", rest, ExportOptions(), _export)
         case ["import", *rest]:
-            return _parse("import", rest, ImportOptions(), _import)
+            return _GRAMMAR.parse("import", rest, ImportOptions(), _import)
         case ["scan", *rest]:
-            return _parse("scan", rest, ScanOptions(), _scan)
+            return _GRAMMAR.parse("scan", rest, ScanOptions(), _scan)
         case []:
             return ListOptions()
-    parser().parse_known_args(arguments)
-    raise UsageError(f"there is no command {arguments[0]!r} (see {_PROG} --help)")
+    raise _GRAMMAR.unknown(arguments)
 
 
 def parser() -> Parser:
     """The options of ``gemma-local models`` without a command."""
-    commands = "\n".join(f"  {name:9}{what}" for name, what in COMMANDS.items())
-    return Parser(
-        _PROG,
-        "Shows, downloads, checks and moves models. Without a command it lists.",
-        f"commands ({_PROG} COMMAND --help):\n{commands}",
-    )
+    return _GRAMMAR.parser()
 
 
 def parsers() -> dict[str, Parser]:
     """The options of each command."""
     adders = (_list, _info, _get, _add, _remove, _verify, _export, _import, _scan)
-    return {name: _parser(name, add) for name, add in zip(COMMANDS, adders, strict=True)}
-
-
-def _parser(name: str, add: Callable[[Parser], str]) -> Parser:
-    parser = Parser(f"{_PROG} {name}", f"{COMMANDS[name][0].upper()}{COMMANDS[name][1:]}.")
-    parser.usage = f"{parser.prog} [options] {add(parser)}".rstrip()
-    return parser
-
-
-def _parse(
-    name: str, arguments: Sequence[str], options: _Options, add: Callable[[Parser], str]
-) -> _Options:
-    parser = _parser(name, add)
-    rest = parser.parse_known_args(arguments, options)[1]
-    if rest:
-        what = "option" if rest[0].startswith("-") else "place for"
-        parser.error(f"there is no {what} {rest[0]!r}")
-    return options
+    return {name: _GRAMMAR.parser_of(name, add) for name, add in zip(COMMANDS, adders, strict=True)}
 
 
 def _list(parser: Parser) -> str:
@@ -139,9 +119,11 @@ def _add(parser: Parser) -> str:
 
 
 def _parse_remove(arguments: Sequence[str]) -> RemoveOptions:
-    options = _parse("rm", arguments, RemoveOptions(), _remove)
+    options = _GRAMMAR.parse("rm", arguments, RemoveOptions(), _remove)
     if not options.models and not options.unfinished:
-        raise UsageError(f"name the MODELs to delete, or give --unfinished (see {_PROG} rm --help)")
+        raise UsageError(
+            f"name the MODELs to delete, or give --unfinished (see {_GRAMMAR.prog} rm --help)"
+        )
     return options
 
 

@@ -6,11 +6,10 @@ import re
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Sequence
 from datetime import timedelta
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from gemma_local.app.argument_values import one_of, some_text, whole
 from gemma_local.app.arguments import Parser
-from gemma_local.app.errors import UsageError
 from gemma_local.app.sessions.options import (
     BranchOptions,
     ExportOptions,
@@ -23,6 +22,7 @@ from gemma_local.app.sessions.options import (
     SessionsOptions,
     ShowOptions,
 )
+from gemma_local.app.subcommands import Subcommands
 
 COMMANDS: Final = {
     "list": "the sessions of this folder, or all",
@@ -42,71 +42,50 @@ FORMATS: Final = ("markdown", "json", "html")
 
 SESSION: Final = "its id, the beginning of its id, or its title"
 
-_PROG: Final = "gemma-local sessions"
+_GRAMMAR: Final = Subcommands(
+    "gemma-local sessions",
+    "Finds, shows and deletes what was said. Without a command it lists.",
+    COMMANDS,
+)
 _SPAN: Final = re.compile(r"(\d{1,6})([hdw])")
 _UNITS: Final = {"h": "hours", "d": "days", "w": "weeks"}
-
-_Options = TypeVar("_Options")
 
 
 def parse_sessions(arguments: Sequence[str]) -> SessionsOptions:
     """Options of ``gemma-local sessions``; without a command it lists. Raises UsageError."""
     match arguments:
         case ["list", *rest]:
-            return _parse("list", rest, ListOptions(), _list)
+            return _GRAMMAR.parse("list", rest, ListOptions(), _list)
         case ["show", *rest]:
-            return _parse("show", rest, ShowOptions(), _show)
+            return _GRAMMAR.parse("show", rest, ShowOptions(), _show)
         case ["search", *rest]:
-            return _parse("search", rest, SearchOptions(), _search)
+            return _GRAMMAR.parse("search", rest, SearchOptions(), _search)
         case ["export", *rest]:
-            return _parse("export", rest, ExportOptions(), _export)
+            return _GRAMMAR.parse("export", rest, ExportOptions(), _export)
         case ["import", *rest]:
-            return _parse("import", rest, ImportOptions(), _import)
+            return _GRAMMAR.parse("import", rest, ImportOptions(), _import)
         case ["rm", *rest]:
             return _parse_remove(rest)
         case ["rename", *rest]:
-            return _parse("rename", rest, RenameOptions(), _rename)
+            return _GRAMMAR.parse("rename", rest, RenameOptions(), _rename)
         case ["branch", *rest]:
-            return _parse("branch", rest, BranchOptions(), _branch)
+            return _GRAMMAR.parse("branch", rest, BranchOptions(), _branch)
         case ["repair", *rest]:
-            return _parse("repair", rest, RepairOptions(), _repair)
+            return _GRAMMAR.parse("repair", rest, RepairOptions(), _repair)
         case []:
             return ListOptions()
-    parser().parse_known_args(arguments)
-    raise UsageError(f"there is no command {arguments[0]!r} (see {_PROG} --help)")
+    raise _GRAMMAR.unknown(arguments)
 
 
 def parser() -> Parser:
     """The options of ``gemma-local sessions`` without a command."""
-    commands = "\n".join(f"  {name:9}{what}" for name, what in COMMANDS.items())
-    return Parser(
-        _PROG,
-        "Finds, shows and deletes what was said. Without a command it lists.",
-        f"commands ({_PROG} COMMAND --help):\n{commands}",
-    )
+    return _GRAMMAR.parser()
 
 
 def parsers() -> dict[str, Parser]:
     """The options of each command."""
     adders = (_list, _show, _search, _export, _import, _remove, _rename, _branch, _repair)
-    return {name: _parser(name, add) for name, add in zip(COMMANDS, adders, strict=True)}
-
-
-def _parser(name: str, add: Callable[[Parser], str]) -> Parser:
-    parser = Parser(f"{_PROG} {name}", f"{COMMANDS[name].capitalize()}.")
-    parser.usage = f"{parser.prog} [options] {add(parser)}".rstrip()
-    return parser
-
-
-def _parse(
-    name: str, arguments: Sequence[str], options: _Options, add: Callable[[Parser], str]
-) -> _Options:
-    parser = _parser(name, add)
-    rest = parser.parse_known_args(arguments, options)[1]
-    if rest:
-        what = "option" if rest[0].startswith("-") else "place for"
-        parser.error(f"there is no {what} {rest[0]!r}")
-    return options
+    return {name: _GRAMMAR.parser_of(name, add) for name, add in zip(COMMANDS, adders, strict=True)}
 
 
 def _list(parser: Parser) -> str:
@@ -162,8 +141,8 @@ def _import(parser: Parser) -> str:
 
 
 def _parse_remove(arguments: Sequence[str]) -> RemoveOptions:
-    options = _parse("rm", arguments, RemoveOptions(), _remove)
-    parser = Parser(f"{_PROG} rm", "")
+    options = _GRAMMAR.parse("rm", arguments, RemoveOptions(), _remove)
+    parser = Parser(f"{_GRAMMAR.prog} rm", "")
     if options.sessions and (options.all or options.older_than):
         parser.error("--all and --older-than choose sessions themselves; leave SESSION out")
     if options.older_than and not options.all:

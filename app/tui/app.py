@@ -17,9 +17,10 @@ from textual.binding import Binding, BindingType
 from textual.command import Provider
 from textual.message import Message
 
+from gemma_local.app.errors import BadSettings
 from gemma_local.app.options import AnswerOptions
 from gemma_local.app.settings import Settings
-from gemma_local.app.settings_file import BadSettings, remember
+from gemma_local.app.settings_file import remember
 from gemma_local.app.tui.attention import Attention, driver_write
 from gemma_local.app.tui.commands.key_names import display
 from gemma_local.app.tui.commands.keys import KEYS, Key, binding, chosen_keys, keymap, shown_key

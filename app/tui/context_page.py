@@ -33,7 +33,13 @@ def _largest(entries: Sequence[Entry], sizes: Mapping[int, int]) -> tuple[Sized,
     """The messages that take most of the context."""
     ordered = sorted(entries, key=lambda entry: -sizes.get(entry.number, 0))
     return tuple(
-        Sized(entry.message.role, entry.written or entry.message.thought, sizes[entry.number])
+        Sized(entry.message.role, _first_line(entry), sizes[entry.number])
         for entry in ordered[:_LARGEST]
         if sizes.get(entry.number)
     )
+
+
+def _first_line(entry: Entry) -> str:
+    """The first line that is not blank, of what somebody wrote or of a thought."""
+    text = entry.written or entry.message.thought
+    return next((line for line in text.splitlines() if line.strip()), "").strip()

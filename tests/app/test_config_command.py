@@ -60,7 +60,7 @@ def test_a_file_that_is_there_is_not_written_over(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = write("[screen]\ntint = true\n")
-    assert cli.main(["config", "init"]) == 1
+    assert cli.main(["config", "init"]) == 2
     assert "is there already" in capsys.readouterr().err
     assert path.read_text() == "[screen]\ntint = true\n"
     assert cli.main(["config", "init", "--print"]) == 0
@@ -134,7 +134,7 @@ def test_a_mistake_in_the_file_is_said_with_its_place(
 ) -> None:
     path = write("[model]\ntemprature = 1\n")
     for words in (["config", "show"], ["-p", "hi"]):
-        assert cli.main(words) == 1
+        assert cli.main(words) == 2
         assert f"{path}, line 2, column 1: there is no setting" in capsys.readouterr().err
 
 

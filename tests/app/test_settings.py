@@ -10,8 +10,9 @@ import tomlkit
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from gemma_local.app.errors import BadSettings
 from gemma_local.app.settings import Settings
-from gemma_local.app.settings_file import BadSettings, load_settings, remember
+from gemma_local.app.settings_file import load_settings, remember
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from typing import Final
 from textual.binding import Binding
 from textual.keys import Keys
 
-from gemma_local.app.settings_file import BadSettings
+from gemma_local.app.errors import BadSettings
 
 _KEY: Final = re.compile(r"((?:[A-Za-z]+[+-])*)(.+)", re.DOTALL)
 _WORD: Final = re.compile("[a-z]+")

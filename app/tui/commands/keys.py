@@ -15,7 +15,7 @@ from typing import Final, Literal
 
 from textual.binding import Binding, BindingType
 
-from gemma_local.app.settings_file import BadSettings
+from gemma_local.app.errors import BadSettings
 from gemma_local.app.tui.commands.key_names import normal, spelled
 
 Where = Literal["Anywhere", "Writing", "Browsing", "Asked"]

@@ -16,7 +16,8 @@ from gemma_local.app.agent.rules import (
     parse_rule,
     remember,
 )
-from gemma_local.app.settings_file import BadSettings, load_settings
+from gemma_local.app.errors import BadSettings
+from gemma_local.app.settings_file import load_settings
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.command import CommandPalette
 from textual.widget import Widget
 
-from gemma_local.app.settings_file import BadSettings
+from gemma_local.app.errors import BadSettings
 from gemma_local.app.tui.approval.card import ApprovalCard
 from gemma_local.app.tui.commands.key_names import normal, spelled
 from gemma_local.app.tui.commands.keys import KEYS, Where, binding, bindings, chosen_keys, keymap
