@@ -28,13 +28,13 @@ run: ## set .venv up and start gemma-local: ARGS="--model FILE"
 	@$(SETUP)
 	@$(BIN)/gemma-local $(ARGS)
 
-test: ## set .venv up and run the tests, one process for each CPU
+test: ## set .venv up and run the tests, on all CPUs
 	@$(SETUP) test
-	$(PY) -m pytest -n logical --dist worksteal $(ARGS)
+	$(PY) -m pytest -n auto --dist worksteal $(ARGS)
 
 coverage: ## run the tests and say which branches none of them takes
 	@$(SETUP) coverage test
-	$(PY) -m pytest -n logical --dist worksteal --cov --cov-report=term-missing:skip-covered $(ARGS)
+	$(PY) -m pytest -n auto --dist worksteal --cov --cov-report=term-missing:skip-covered $(ARGS)
 
 snapshots: ## compare pictures of all screens with the last ones; UPDATE=1 draws them anew
 	@$(SETUP) test

@@ -135,9 +135,8 @@ class _Several:
             sys.stdout.write(f"{rule}\n{text}{end}")
             sys.stdout.flush()
         if self._options.stats:
-            print_stats(
-                done, exactness_label(exact=bool(report["exact"]), lenience=self._options.lenience)
-            )
+            exact, lenience = bool(report["exact"]), self._options.lenience
+            print_stats(done, exactness_label(exact=exact, lenience=lenience), self._ready.name)
         return end_of(done, self._ready.context)
 
 

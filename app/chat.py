@@ -135,7 +135,8 @@ class Chat:
         lines, last = [self._describe_pair()], self._dialogue.last
         if last is not None:
             lines.append(speed_line(last.tally, self._dialogue.last_label))
-            lines += [*drafting_lines(last.tally), cache_line(last.cache)]
+            lines += drafting_lines(last.tally, self._dialogue.ready.name)
+            lines.append(cache_line(last.cache))
         say("\n".join(lines))
 
     def _describe_pair(self) -> str:

@@ -20,6 +20,7 @@ from typing import Final
 
 from gemma_local.engine.messages import PaceTally, SourceTally, Tally
 from gemma_local.engine.meter import MTP
+from gemma_local.models.pocket import ABOUT_SPEED, is_pocket
 
 _DIGITS: Final = 6
 _MS: Final = 1e3
@@ -83,11 +84,14 @@ def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, _DIGITS)
 
 
-def drafting_lines(tally: Tally) -> list[str]:
-    """The same for a person, as far as there is something to say."""
+def drafting_lines(tally: Tally, model: str = "") -> list[str]:
+    """The same for a person, as far as there is something to say. ``model`` is what the target
+    calls itself (`Ready.name`)."""
     lines = [positions_line(tally), _sources_line(tally)]
     if tally.pace is not None:
         lines += [_lengths_line(tally.pace), _calibration_line(tally.pace), _pace_line(tally)]
+    if is_pocket(model) and tally.drafted:
+        lines.append(f"this is the small guide: {ABOUT_SPEED}")
     return [line for line in lines if line]
 
 

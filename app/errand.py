@@ -54,7 +54,7 @@ def run(options: AnswerOptions) -> ExitCode:
                 raise
             output.done(_report(dialogue, turned))
             if options.stats:
-                print_stats(turned.answered.done, dialogue.last_label)
+                print_stats(turned.answered.done, dialogue.last_label, ready.name)
             dialogue.leave()
             return code_of(turned, ready.context)
         except KeyboardInterrupt:

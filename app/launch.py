@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 from gemma_local.app import folders
-from gemma_local.app.errors import UnfitBuild, UsageError
+from gemma_local.app.errors import NoModel, UnfitBuild, UsageError
 from gemma_local.app.known_speeds import known_bandwidth, past_runs
 from gemma_local.app.options import PairOptions
 from gemma_local.app.terminal import note, progress
@@ -26,6 +26,7 @@ from gemma_local.engine.plan.room import room_of
 from gemma_local.engine.plan.search import Fitting
 from gemma_local.engine.plan.settings import Wishes
 from gemma_local.engine.threads import usable_cpus
+from gemma_local.models import pocket
 from gemma_local.models.drafter import DrafterFacts, inspect_drafter
 from gemma_local.models.errors import BadModelFile
 from gemma_local.models.pair import check_pair, find_drafter
@@ -133,6 +134,9 @@ def prepare(
         machine = pool.submit(detect)
         path, library = _choose_target(options, machine, wishes)
         target = inspect_target(path)
+        fixed = pocket.DRAFT if longest_draft is None and pocket.is_pocket(target.name) else None
+        if fixed is not None:
+            wishes = replace(wishes, draft=fixed)
         drafter = _choose_drafter(options, target, library)
     if machine.result().build.is_unfit:
         raise UnfitBuild(machine.result().build)
@@ -154,7 +158,7 @@ def prepare(
         not machine.result().accelerators
     )
     load = _load(target, drafter, fitting, all_layers=is_open and fitting.full)
-    load = replace(load, pace_file=pace_file)
+    load = replace(load, pace_file=pace_file, draft_fixed=fixed)
     return Launch(target, load, remark, planned, machine.result(), why)
 
 
@@ -168,6 +172,8 @@ def _choose_target(
         from gemma_local.app.model_choice import size_named
 
         path = Path(name).expanduser()
+        if name.casefold() == pocket.SHORT_NAME and not path.exists():
+            return _pocket_target(), None
         label = None if path.exists() else size_named(name)
         if label is None:
             return path, None
@@ -176,6 +182,15 @@ def _choose_target(
     # Which drafts it will make says nothing about which model to take.
     wishes = replace(wishes, draft=None, draft_max=None)
     return choose_model(machine.result(), wishes, label), installed_library()
+
+
+def _pocket_target() -> Path:
+    if (found := pocket.pair()) is None:
+        raise NoModel(
+            "this copy of gemma-local was built without the small guide; gemma-local models get "
+            "fetches a real model"
+        )
+    return found[0]
 
 
 def _planned(

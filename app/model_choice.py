@@ -19,6 +19,7 @@ from gemma_local.engine.plan.settings import Wishes
 from gemma_local.models.drafter import inspect_drafter
 from gemma_local.models.errors import GemmaLocalError
 from gemma_local.models.foreign_file import human_bytes
+from gemma_local.models.pocket import SHORT_NAME, pair
 from gemma_local.models.target import inspect_target
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from gemma_local.models.store.model_file import ModelFile
 
 FILE_HINT = "Or give a GGUF file with --model FILE, or in GEMMA_LOCAL_MODEL."
-_DEMO = "To see a small model at work first, run `make demo` in the source folder."
 _AROUND = re.compile(r"^gemma[-_ :]?4[-_ :]|[-_](?:it|qat)$", re.IGNORECASE)
 
 
@@ -106,10 +106,20 @@ def choose_model(machine: Machine, wishes: Wishes, label: str | None = None) -> 
         smallest = min(found.sizes, key=lambda size: size.candidate.bytes)
         raise NoModel(
             f"there is no model yet, and {found.why}: even {_misses(smallest)}. Close other "
-            f"programs first; gemma-local doctor shows what fits.\n{FILE_HINT}\n{_DEMO}"
+            f"programs first; gemma-local doctor shows what fits.\n{FILE_HINT}{_at_once()}"
         )
     first = _offer(found.chosen, "suits this machine")
-    raise NoModel(f"there is no model yet. {first}\n{FILE_HINT}\n{_DEMO}")
+    raise NoModel(f"there is no model yet. {first}\n{FILE_HINT}{_at_once()}")
+
+
+def _at_once() -> str:
+    """What works without a download."""
+    if pair() is None:
+        return "\nTo see a small model at work first, run `make demo` in the source folder."
+    return (
+        f"\nTo start at once, with the small guide that comes with gemma-local: "
+        f"gemma-local --model {SHORT_NAME}"
+    )
 
 
 def speed_words(size: SizePlan) -> str:

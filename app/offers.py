@@ -95,16 +95,30 @@ class Offer:
         )
 
 
-def offers(machine: Machine, say: Callable[[str], None] = lambda _: None) -> tuple[Offer, ...]:
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A file that may be a model, and what to call it and its place."""
+
+    path: Path
+    name: str
+    where: str
+
+
+def offers(
+    machine: Machine,
+    say: Callable[[str], None] = lambda _: None,
+    others: Sequence[Found] = (),
+) -> tuple[Offer, ...]:
     """All of them: the sizes from the smallest on, then files by name. What is on the disk as the
-    very file that a size stands for is offered once, as that file.
+    very file that a size stands for is offered once, as that file. ``others`` are files that no
+    folder of models holds.
 
     Headers of files that were never looked at take half a second each; ``say`` hears what is done.
     Raises GemmaLocalError where the library or the catalogue cannot be read.
     """
     say("looking for models on this disk")
     planner, catalog, library = _Planner(machine), own_catalog(), installed_library()
-    local = list(_local(planner, catalog, library, say))
+    local = list(_local(planner, catalog, library, say, others))
     say("planning how each size would run")
     here = {offer.path.name for offer in local if offer.path is not None}
     published = _published(planner, catalog, here)
@@ -144,17 +158,23 @@ def _published(planner: _Planner, catalog: Catalog, here: set[str]) -> Iterator[
 
 
 def _local(
-    planner: _Planner, catalog: Catalog, library: Library, say: Callable[[str], None]
+    planner: _Planner,
+    catalog: Catalog,
+    library: Library,
+    say: Callable[[str], None],
+    others: Sequence[Found],
 ) -> Iterator[Offer]:
     from gemma_local.models.store.scan import scan
 
     entries = library.models()
     known = {entry.path.resolve() for entry in entries}
-    found = [
-        library.look_at(file.path, file.name, file.program)
-        for file in scan(Path.home(), os.environ)
-        if file.path.resolve() not in known
-    ]
+    scanned = (Found(file.path, file.name, file.program) for file in scan(Path.home(), os.environ))
+    found = []
+    for file in (*scanned, *others):
+        place = file.path.resolve()
+        if place not in known and place.exists():
+            known.add(place)
+            found.append(library.look_at(file.path, file.name, file.where))
     models = [entry for entry in (*entries, *found) if entry.header.kind in ("model", "unusable")]
     for number, entry in enumerate(models, start=1):
         say(f"looking at {entry.name} ({number} of {len(models)})")

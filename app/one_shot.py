@@ -111,7 +111,8 @@ class _Shot:
         )
         self._output.done(report)
         if self._options.stats:
-            print_stats(done, exactness_label(exact=exact, lenience=self._options.lenience))
+            label = exactness_label(exact=exact, lenience=self._options.lenience)
+            print_stats(done, label, self._ready.name)
 
 
 def end_of(done: Done, context: int) -> ExitCode:
@@ -148,7 +149,7 @@ def _standard_input() -> str:
     return raw.decode("utf-8", "replace").rstrip("\r\n")
 
 
-def print_stats(done: Done, label: str) -> None:
-    """Speed and acceptance, on standard error."""
-    lines = [speed_line(done.tally, label), *drafting_lines(done.tally)]
+def print_stats(done: Done, label: str, model: str) -> None:
+    """Speed and acceptance, on standard error; ``model`` is what the target calls itself."""
+    lines = [speed_line(done.tally, label), *drafting_lines(done.tally, model)]
     print("\n".join(lines), file=sys.stderr, flush=True)

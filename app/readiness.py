@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from gemma_local.app.builtin import builtin_pair
 from gemma_local.app.doctor.examination import memory_speed
 from gemma_local.app.doctor.machine_words import device_words, memory_words, processor_words
 from gemma_local.app.doctor.troubles import troubles_of
 from gemma_local.app.model_choice import installed_library, speed_words
+from gemma_local.app.network import has_network
 from gemma_local.app.offers import Offer, offers
 from gemma_local.app.unexpected import log_unexpected
 from gemma_local.engine.hardware.detection import detect
@@ -19,6 +19,7 @@ from gemma_local.engine.hardware.machine import Machine
 from gemma_local.engine.plan.choice import SizePlan, choose
 from gemma_local.models.errors import GemmaLocalError
 from gemma_local.models.foreign_file import human_bytes
+from gemma_local.models.pocket import pair
 
 Found = TypeVar("Found")
 Say = Callable[[str], None]
@@ -41,10 +42,31 @@ class Readiness:
     suited: Offer | None = None
     why: str = ""
     builtin: Path | None = None
+    """The target of the small guide."""
     is_offline: bool = False
     """Whether nothing may be fetched (HF_HUB_OFFLINE)."""
+    lacks_network: bool = False
+    """Whether nothing can be fetched: there is no network."""
     troubles: tuple[str, ...] = ()
     """What is in the way, with what to do about it."""
+
+    @property
+    def only_builtin(self) -> bool:
+        """Whether the small guide is all that can be run here and now."""
+        cannot_fetch = self.is_offline or self.lacks_network
+        return self.builtin is not None and cannot_fetch and not self.here
+
+    @property
+    def why_nothing_comes(self) -> str:
+        """The sentence about why nothing is fetched, "" if it can be."""
+        if self.is_offline:
+            return "Nothing may be fetched, as HF_HUB_OFFLINE says."
+        return "There is no way to other machines." if self.lacks_network else ""
+
+    @property
+    def size_to_bring(self) -> str:
+        """Which size to bring on a medium, as the command line has it."""
+        return (self.suited.label if self.suited is not None else "").lower() or "e2b"
 
     @property
     def here(self) -> tuple[Offer, ...]:
@@ -93,8 +115,9 @@ def look(say: Say = lambda _: None, machine: Machine | None = None) -> Readiness
         offers=found,
         suited=suited,
         why=why,
-        builtin=attempt("the small guide", builtin_pair, None),
+        builtin=attempt("the small guide", _builtin, None),
         is_offline=attempt("the network", _is_offline, False),
+        lacks_network=not attempt("the network", has_network, True),
         troubles=(
             *(f"{trouble.sentence} {trouble.remedy}".strip() for trouble in broken),
             *_disk(here, suited),
@@ -140,6 +163,11 @@ def _disk(machine: Machine, suited: Offer | None) -> Iterator[str]:
             f"{suited.name} takes {human_bytes(suited.bytes)}, and {human_bytes(free)} are free at "
             f"{machine.disk.folder}: make room first, or set HF_HOME to another disk."
         )
+
+
+def _builtin() -> Path | None:
+    found = pair()
+    return found[0] if found is not None else None
 
 
 def _is_offline() -> bool:

@@ -58,7 +58,8 @@ class Load:
     ``state_bytes`` is the room that states on disk may take in ``state_folder``; without a folder
     nothing is written. ``kv_type`` is "f16", "bf16" or "q8_0". ``draft_start`` is the draft length
     that requests which leave it open begin with as long as nothing was learned here, None for the
-    engine's choice. ``device`` is the number of the
+    engine's choice; with ``draft_fixed`` they draft that many, whether it pays or not, and look
+    nothing up. ``device`` is the number of the
     only GPU to use, as llama.cpp counts those that it offloads to, None: all of them;
     ``drafter_device`` is the drafter's. What is learned about drafting here is kept in
     ``pace_file``; without one it is not.
@@ -76,6 +77,7 @@ class Load:
     state_bytes: int = 2048 * MIB
     kv_type: str = "f16"
     draft_start: int | None = None
+    draft_fixed: int | None = None
     lookup_max: int = LOOKUP_MAX
     pace_file: str | None = None
     device: int | None = None

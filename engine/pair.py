@@ -69,6 +69,8 @@ class Pair:
         request is exact without being told to only where earlier runs found that a block takes no
         longer than a row.
         """
+        if draft is None:
+            draft = self._plan.draft_fixed
         if draft is not None:
             draft = min(draft, self.ready.draft_max)
         if exact is None:
@@ -154,6 +156,7 @@ class Plan:
     exact: Limits
     draft_max: int
     draft_start: int
+    draft_fixed: int | None
     gpu_layers: int
     device: int | None
     drafter_device: int | None
@@ -171,6 +174,8 @@ def _plan(load: Load, facts: TargetFacts, *, has_drafter: bool) -> Plan:
         raise GemmaLocalError(f"the draft length must be between 0 and {DRAFT_MAX}")
     if not 0 <= load.lookup_max <= DRAFT_MAX:
         raise GemmaLocalError(f"the length of found drafts must be between 0 and {DRAFT_MAX}")
+    if load.draft_fixed is not None and not 0 <= load.draft_fixed <= DRAFT_MAX:
+        raise GemmaLocalError(f"the fixed draft length must be between 0 and {DRAFT_MAX}")
     if load.sequences < 1:
         raise GemmaLocalError("at least one sequence is needed")
     if load.kv_type not in KV_TYPES:
@@ -222,6 +227,7 @@ def _plan(load: Load, facts: TargetFacts, *, has_drafter: bool) -> Plan:
         exact,
         longest,
         DEFAULT_DRAFT if load.draft_start is None else load.draft_start,
+        load.draft_fixed,
         load.gpu_layers,
         load.device,
         load.drafter_device,

@@ -5,10 +5,11 @@ No network; the same examples in each run; modules that are compiled once.
 
 from __future__ import annotations
 
+import compileall
 import os
-import sys
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.offline import sitecustomize
@@ -18,9 +19,12 @@ _places = [place for place in os.environ.get("PYTHONPATH", "").split(os.pathsep)
 if _offline not in _places:
     os.environ["PYTHONPATH"] = os.pathsep.join([_offline, *_places])
 
-# Where it is set, each of the hundreds of processes would compile all that it imports.
-os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-sys.dont_write_bytecode = False
+# The hundreds of processes that tests start find the rooms compiled, and write nothing compiled: a
+# script that is edited twice within a second would be run as it was before, since what was compiled
+# of it bears the same second and the same size.
+os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+for _room in ("app", "engine", "models"):
+    compileall.compile_dir(Path(__file__).parents[1] / _room, quiet=2)
 
 # Nothing is measured in seconds: tests may run on a busy machine.
 _patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -28,3 +32,12 @@ settings.register_profile("same", _patient, derandomize=True, max_examples=50)
 # `--hypothesis-profile new` looks for examples that nobody has tried yet.
 settings.register_profile("new", _patient, max_examples=1000)
 settings.load_profile("same")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """For ``-n auto``: while one waits for a process or a second to pass, another has the CPU."""
+    # Not at the top: what is imported before coverage begins to look would not count.
+    from gemma_local.engine.threads import usable_cpus
+
+    return usable_cpus() + 1

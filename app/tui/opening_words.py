@@ -10,6 +10,7 @@ from gemma_local.app.tui.lines.line import EMPTY, Line
 from gemma_local.app.tui.lines.plain import render_plain
 from gemma_local.app.tui.transcript.look import Look
 from gemma_local.app.tui.transcript.painting import GUTTER
+from gemma_local.models.pocket import ABOUT_SPEED, WHAT_IT_IS, is_pocket
 
 if TYPE_CHECKING:
     from gemma_local.app.launch import Launch
@@ -52,8 +53,14 @@ def opening_words(
     elif ready is None:
         say(f"loading {launch.target.path.name}")
     else:
-        drafting = f"drafts up to {ready.draft_max} tokens" if ready.drafter else "no drafter"
+        most = f"up to {ready.draft_max}"
+        if launch.load.draft_fixed is not None:
+            most = f"{launch.load.draft_fixed}"
+        drafting = f"drafts {most} tokens" if ready.drafter else "no drafter"
         say(dot.join((ready.name, drafting, f"context {ready.context:,}")))
+        if is_pocket(ready.name):
+            say(WHAT_IT_IS)
+            say(f"{ABOUT_SPEED}; /model chooses a real one")
     say(f"in {folder}")
     if ready is not None:
         say(f"no tools: {toolless}" if toolless else "works on these files with your consent")

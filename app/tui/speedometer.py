@@ -24,6 +24,7 @@ from gemma_local.app.tui.news import (
 from gemma_local.app.tui.status.measured import Measured
 from gemma_local.app.tui.status.status import PairState, Status
 from gemma_local.engine.messages import Done, Failed, Loading, Prefill, Ready, Stats
+from gemma_local.models.pocket import LABEL, is_pocket
 
 if TYPE_CHECKING:
     from gemma_local.app.agent.consent import Mode
@@ -109,7 +110,9 @@ class Speedometer:
             # Not at the top: it brings the plan with it, and before there is a pair there is none.
             from gemma_local.app.plain_speed import PlainSpeed
 
-            self._plain = PlainSpeed.remembered(news.launch, news.ready)
+            # What drafting gains in seconds is no question at such a size.
+            is_pair = not is_pocket(news.ready.name)
+            self._plain = PlainSpeed.remembered(news.launch, news.ready) if is_pair else None
         self.launch, self.ready, self._label = news.launch, news.ready, ""
         window = Window(news.ready.context)
         self._cached = None
@@ -145,6 +148,8 @@ class Speedometer:
 
 def _name(launch: Launch, ready: Ready | None) -> str:
     """What the model is called where there is little room."""
+    if is_pocket(launch.target.name):
+        return LABEL
     if launch.planned is not None and launch.target.is_gemma4:
         return launch.planned.candidate.label
     return clipped(ready.name if ready is not None else launch.target.path.stem, _LONGEST_NAME)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from gemma_local.app.errors import NoModel, UsageError
 from gemma_local.app.sessions.errors import SessionInUse, SessionsUnavailable
@@ -17,12 +17,17 @@ from gemma_local.app.tui.screens.choices import (
     UseFile,
 )
 
+ALL_THERE_IS: Final = (
+    "So this is the small guide that comes with gemma-local. /model shows what else there is, and "
+    "`gemma-local models get` fetches a real model as soon as that is possible."
+)
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     # Here and below: most starts need neither a download nor a choice of models.
     from gemma_local.app.fetching import Fetching
-    from gemma_local.app.offers import Offer
+    from gemma_local.app.offers import Found, Offer
     from gemma_local.app.tui.news import NotOpened
     from gemma_local.app.tui.screens.chat import ChatScreen
 
@@ -33,6 +38,7 @@ class Starting:
     def __init__(self, screen: ChatScreen) -> None:
         self._screen = screen
         self._fetching: Fetching | None = None
+        self._why_builtin = ""
 
     @property
     def note(self) -> str:
@@ -60,11 +66,20 @@ class Starting:
         glyphs = self._screen.gemma.glyphs
         self._screen.app.push_screen(FirstStart(trouble=trouble, glyphs=glyphs), self._chosen)
 
+    def opened(self) -> None:
+        """Something runs: if it is not what anybody would have chosen, say why it is that."""
+        if self._why_builtin:
+            self._screen.say(f"{self._why_builtin} {ALL_THERE_IS}")
+            self._why_builtin = ""
+
     def _chosen(self, choice: FirstChoice | None) -> None:
         match choice:
             case Fetch(label):
                 self.fetch(label)
-            case UseFile(path) | Builtin(path):
+            case UseFile(path):
+                self.use(str(path))
+            case Builtin(path, why):
+                self._why_builtin = why
                 self.use(str(path))
             case Quit() | None:
                 self._screen.app.exit()
@@ -112,7 +127,18 @@ class Starting:
             # Pages of files count as available already.
             held = max(0, found.resident - (found.mapped or 0))
             machine = replace(machine, memory=replace(memory, available=memory.available + held))
-        return offers(machine, say)
+        return offers(machine, say, tuple(self._others()))
+
+    def _others(self) -> Iterator[Found]:
+        """What no folder of models holds: the small guide, and what runs now."""
+        from gemma_local.app.offers import Found
+        from gemma_local.models.pocket import LABEL, pair
+
+        if (guide := pair()) is not None:
+            yield Found(guide[0], LABEL, "comes along")
+        if self._screen.opened is not None:
+            path = Path(self._screen.opened.ready.target)
+            yield Found(path, path.stem, str(path.parent))
 
     # ---------------------------------------------------------------------------------- downloads
 
@@ -130,11 +156,11 @@ class Starting:
 
     def show_download(self) -> None:
         """Show the download that goes on."""
-        from gemma_local.app.builtin import builtin_pair
         from gemma_local.app.tui.screens.download import DownloadScreen
+        from gemma_local.models.pocket import pair
 
         if self._fetching is not None:
-            may_leave = self._screen.is_open or builtin_pair() is not None
+            may_leave = self._screen.is_open or pair() is not None
             glyphs = self._screen.gemma.glyphs
             screen = DownloadScreen(self._fetching, may_leave=may_leave, glyphs=glyphs)
             self._screen.app.push_screen(screen, self._fetched)
@@ -152,15 +178,15 @@ class Starting:
             self._screen.say(f"the download stopped: {state.error}", "warning")
 
     def _fetched(self, path: Path | None) -> None:
-        from gemma_local.app.builtin import builtin_pair
+        from gemma_local.models.pocket import pair
 
         assert self._fetching is not None
         if path is not None:
             self._fetching = None
             self.use(str(path))
         elif self._fetching.state().is_running:
-            if not self._screen.is_open and (builtin := builtin_pair()) is not None:
-                self.use(str(builtin))
+            if not self._screen.is_open and (builtin := pair()) is not None:
+                self.use(str(builtin[0]))
         else:
             state, self._fetching = self._fetching.state(), None
             if not self._screen.is_open:

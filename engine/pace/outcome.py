@@ -43,7 +43,7 @@ class Outcome:
             step.seats, self.emitted, step.checked, step.made, strict=True
         ):
             tracker = seat.tracker
-            if checked and len(own) <= 1 or tracker.parked_now and made:
+            if (checked and len(own) <= 1) or (tracker.parked_now and made):
                 return True
             if seat.fixed is None and tracker.passes < _BEGINNING:
                 return True

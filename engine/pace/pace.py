@@ -10,7 +10,7 @@ from gemma_local.engine.commands import DRAFT_MAX
 from gemma_local.engine.pace.calibration import Calibration
 from gemma_local.engine.pace.chances import Rates
 from gemma_local.engine.pace.choice import Bounds, Choice
-from gemma_local.engine.pace.cost import CostTable, Costs
+from gemma_local.engine.pace.cost import Costs, CostTable
 from gemma_local.engine.pace.decision import Decision
 from gemma_local.engine.pace.knowledge import Knowledge
 from gemma_local.engine.pace.matches import BELIEFS

@@ -13,6 +13,18 @@ from typing import Final
 
 NAME: Final = "Pocket guide (gemma4 architecture)"
 """``general.name`` of the target."""
+SHORT_NAME: Final = "pocket"
+"""What it is called on the command line."""
+LABEL: Final = "small guide"
+"""What it is called where there is little room, so that nobody takes it for Gemma 4."""
+WHAT_IT_IS: Final = (
+    "the small built-in guide, no real Gemma 4: it knows gemma-local and a little Python"
+)
+ABOUT_SPEED: Final = "at its size drafting saves passes of the model, not seconds"
+DRAFT: Final = 3
+"""Tokens to draft where nobody says how many. At this size a pass costs little more than calling
+llama.cpp, so that drafting saves passes and no time; it drafts all the same, to show what happens.
+"""
 TARGET_FILE: Final = "gemma-4-pocket.gguf"
 DRAFTER_FILE: Final = "mtp-gemma-4-pocket.gguf"
 

@@ -9,8 +9,7 @@ import pytest
 from huggingface_hub import constants
 
 from gemma_local.app import readiness
-from gemma_local.app.builtin import builtin_pair
-from gemma_local.app.offers import Offer, offers
+from gemma_local.app.offers import Found, Offer, offers
 from gemma_local.app.readiness import look, machine_lines, settings_words
 from gemma_local.models.catalog import load_catalog
 from gemma_local.models.store.errors import StoreError
@@ -83,6 +82,20 @@ def test_files_of_the_library_and_of_other_programs(home: Path, story: Pair) -> 
     assert story.target.stem not in by_name(offers(ROOMY))
 
 
+def test_files_of_no_folder_of_models_are_offered_once(home: Path, story: Pair) -> None:
+    copy = home / ".lmstudio" / "models" / "known.gguf"
+    copy.parent.mkdir(parents=True)
+    copy.write_bytes(story.target.read_bytes())
+    others = (
+        Found(story.target, "in use", str(story.target.parent)),
+        Found(copy, "again", "elsewhere"),
+        Found(home / "gone.gguf", "gone", "nowhere"),
+    )
+    found = by_name(offers(ROOMY, others=others))
+    assert found["in use"].path == story.target and found["in use"].fits
+    assert not {"again", "gone"} & set(found)
+
+
 def test_a_size_that_is_here_is_offered_once(home: Path) -> None:
     size = load_catalog().size("E2B")
     make.target(home / ".lmstudio" / "models", Path(size.default.file).name)
@@ -100,7 +113,7 @@ def test_the_first_page_of_a_machine(home: Path, monkeypatch: pytest.MonkeyPatch
     assert "tokens/s" in settings_words(found.suited) and "32k" in settings_words(found.suited)
     assert found.machine[0] == "A processor, 8 cores to compute with"
     assert len(found.sizes) == 5 and found.here == () and found.troubles == ()
-    assert not found.is_offline
+    assert not found.is_offline and found.lacks_network
     assert said[0] == "looking at this machine"
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     assert look(machine=ROOMY).is_offline
@@ -146,15 +159,3 @@ def test_the_disk_must_have_room(home: Path) -> None:
     assert recorded.disk is not None
     full = replace(recorded, disk=replace(recorded.disk, free=GIB))
     assert any("make room first" in trouble for trouble in look(machine=full).troubles)
-
-
-def test_the_pair_that_comes_with_the_program(story: Pair, tmp_path: Path) -> None:
-    assert builtin_pair(tmp_path / "none") is None
-    # In whatever order they lie there.
-    for names in (("a.gguf", "b.gguf"), ("b.gguf", "a.gguf")):
-        folder = tmp_path / names[0]
-        folder.mkdir()
-        (folder / names[0]).write_bytes(story.target.read_bytes())
-        (folder / names[1]).write_bytes(story.drafter.read_bytes())
-        (folder / "0.gguf").write_bytes(b"damaged")
-        assert builtin_pair(folder) == folder / names[0]

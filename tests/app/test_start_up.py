@@ -111,4 +111,4 @@ def test_without_a_model_it_says_what_to_do_in_three_lines(
     assert len(lines) == 3
     assert "gemma-local models get " in lines[0]
     assert "--model" in lines[1]
-    assert "make demo" in lines[2]
+    assert "--model pocket" in lines[2]

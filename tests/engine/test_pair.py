@@ -44,6 +44,16 @@ def test_a_cache_of_another_type_is_refused(ggufs: Path) -> None:
         Pair.load(Load(str(files.target), kv_type="q4_0"), lambda _event: None)
 
 
+def test_a_fixed_draft_is_for_requests_that_leave_it_open(ggufs: Path) -> None:
+    files = build("dense", script(["Hi", " you", "."]), ggufs)
+    with running(files, context=512, draft_fixed=2) as runner:
+        assert runner.pair.choose(None, None)[0] == 2
+        assert runner.pair.choose(0, None)[0] == 0
+        assert runner.pair.choose(4, None)[0] == 4
+    with pytest.raises(GemmaLocalError, match="fixed draft length must be between 0 and 16"):
+        Pair.load(Load(str(files.target), draft_fixed=17), lambda _event: None)
+
+
 def test_a_draft_that_is_left_open_stays_open(ggufs: Path) -> None:
     files = build("dense", script(["Hi", " you", "."]), ggufs)
     with running(files, context=512, draft_start=2) as runner:

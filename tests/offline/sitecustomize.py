@@ -6,6 +6,7 @@ processes that tests start, too.
 
 from __future__ import annotations
 
+import errno
 import importlib.machinery
 import importlib.util
 import ipaddress
@@ -15,6 +16,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
+NOBODY: Final = frozenset({"192.0.2.1", "2001:db8::1"})
+"""Addresses of documentation, by which it is found out whether there is a way to others. On each
+machine that tests run on there is none."""
 HERE: Final = frozenset({None, "", "localhost", b"localhost"})
 
 
@@ -34,7 +38,9 @@ def is_here(host: object) -> bool:
 
 
 def check(host: object) -> None:
-    """Raise NetworkForbidden unless ``host`` is this machine."""
+    """Raise NetworkForbidden unless ``host`` is this machine, OSError if it is nobody's."""
+    if host in NOBODY:
+        raise OSError(errno.ENETUNREACH, "there is no network")
     if not is_here(host):
         raise NetworkForbidden(f"tests need no network, and this one asks for {host!r}")
 

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from gemma_local.app.builtin import builtin_pair
 from tests.packaging.conftest import Built
 from tests.packaging.environment import Environment
 
@@ -62,10 +61,27 @@ def test_its_screen_opens_and_closes(
     from tests.app.tui.end_to_end.screen import Screen
 
     words = [str(installed.bin / "gemma-local")]
-    with Screen(words, {**nothing_else, "TERM": "xterm-256color"}, folder=home) as screen:
+    # Whoever has a proxy may have a network.
+    variables = {**nothing_else, "TERM": "xterm-256color", "https_proxy": "http://127.0.0.1:9"}
+    with Screen(words, variables, folder=home) as screen:
         # There is no model yet: it offers some.
         screen.wait_for("Quit")
         screen.keys("q")
+        assert screen.end() == 0
+
+
+def test_without_a_network_the_guide_that_comes_along_answers_on_the_screen(
+    installed: Environment, home: Path, nothing_else: dict[str, str]
+) -> None:
+    from tests.app.tui.end_to_end.screen import CTRL_D, ENTER, Screen
+
+    words = [str(installed.bin / "gemma-local")]
+    variables = {**nothing_else, "TERM": "xterm-256color", "HF_HUB_OFFLINE": "1"}
+    with Screen(words, variables, folder=home) as screen:
+        screen.wait_for("as HF_HUB_OFFLINE says")
+        screen.keys("What is acceptance?", ENTER)
+        screen.wait_for("tokens per pass")
+        screen.keys(CTRL_D)
         assert screen.end() == 0
 
 
@@ -79,9 +95,8 @@ def test_it_prints_completions(start: Start) -> None:
     assert "gemma-local" in start("completions", "fish").stdout
 
 
-@pytest.mark.skipif(builtin_pair() is None, reason="no model comes with this build")
 def test_the_model_that_comes_along_answers(start: Start) -> None:
-    done = start("--model", str(builtin_pair()), "-p", "Hello", "--max-tokens", "8")
+    done = start("--model", "pocket", "-p", "Hello", "--max-tokens", "8")
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()
 

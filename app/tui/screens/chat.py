@@ -187,6 +187,7 @@ class ChatScreen(ChatKeys):
         self.gemma.chat_label = news.label if news.entries else ""
         if news.why != "pair":
             self._scribe.open(news.entries)
+            self.starting.opened()
         else:
             self._scribe.divide(f"from here on: {news.ready.name}")
         if news.why in ("resume", "branch", "rewind"):

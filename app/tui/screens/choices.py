@@ -23,9 +23,11 @@ class UseFile:
 
 @dataclass(frozen=True, slots=True)
 class Builtin:
-    """The small model that came with the program; ``path`` is its target."""
+    """The small model that came with the program; ``path`` is its target. ``why`` says why it is
+    the only one, "" if it was chosen among others."""
 
     path: Path
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from textual.screen import Screen
 from textual.widgets import Footer, OptionList, Static
 from textual.worker import get_current_worker
 
+from gemma_local.app.network import has_network
 from gemma_local.app.sessions.titles import one_line
 from gemma_local.app.tui.glyphs import UNICODE, Glyphs
 from gemma_local.app.tui.screens.choices import (
@@ -182,6 +183,11 @@ class FirstStart(Screen[FirstChoice]):
         from gemma_local.app.readiness import BY_STICK, settings_words
 
         found = self._readiness = event.readiness
+        if found.only_builtin and not self._trouble:
+            # There is nothing to choose between.
+            assert found.builtin is not None
+            self.dismiss(Builtin(found.builtin, found.why_nothing_comes))
+            return
         suited = _suited(found)
         self._say_doing("Gemma 4 on this machine: your own, and offline once it is here.")
         self._show("machine", "\n".join(found.machine))
@@ -192,16 +198,15 @@ class FirstStart(Screen[FirstChoice]):
         elif found.why:
             self._show("suits", "\n".join(_why_none(found)), "What fits")
         self._show("here", _here(found.here, self._glyphs))
-        if found.is_offline or self._trouble:
-            size = suited.label.lower() if suited is not None and suited.label else "e2b"
-            first = _sentence(self._trouble) or "Nothing may be fetched, as HF_HUB_OFFLINE says."
-            self._show("offline", f"{first}\n{BY_STICK.format(size=size)}")
+        if found.is_offline or found.lacks_network or self._trouble:
+            first = _sentence(self._trouble) or found.why_nothing_comes
+            self._show("offline", f"{first}\n{BY_STICK.format(size=found.size_to_bring)}")
         self._show("trouble", "\n".join(found.troubles))
         ways = self.query_one("#ways", Rows)
         ways.add_class("-shown")
         rows = list(_ways(found))
         # After the page was laid out, as the columns follow its width.
-        self.call_after_refresh(ways.show, rows)
+        self.call_after_refresh(ways.show, rows, _first_way(found))
         self.refresh_bindings()
 
     def _say_doing(self, text: str) -> None:
@@ -263,10 +268,16 @@ class FirstStart(Screen[FirstChoice]):
             self._take(Fetch(suited.label))
 
     def _take(self, choice: ModelChoice | None) -> None:
-        if isinstance(choice, Fetch) and self._found.is_offline:
+        found = self._found
+        if isinstance(choice, Fetch) and found.is_offline:
             self._answer(
                 "It would have to be fetched, and HF_HUB_OFFLINE is set: take it away and start "
                 "again, or bring the model on a stick as it says above."
+            )
+        elif isinstance(choice, Fetch) and found.lacks_network and not has_network():
+            self._answer(
+                "It would have to be fetched, and there is no network: try again when there is "
+                "one, or bring the model on a stick as it says above."
             )
         elif choice is not None:
             self.dismiss(choice)
@@ -301,7 +312,10 @@ class FirstStart(Screen[FirstChoice]):
         return self._readiness
 
     def _answer(self, text: str) -> None:
-        self.query_one("#answer", Static).update(text)
+        answer = self.query_one("#answer", Static)
+        answer.update(text)
+        # It stands below the rows, where a small screen ends.
+        self.call_after_refresh(answer.scroll_visible, animate=False)
 
 
 _COLUMNS: Final = (
@@ -327,6 +341,13 @@ def _ways(found: Readiness) -> Iterator[Row]:
     if found.builtin is not None:
         yield Row("builtin", ("g", "Start on the small guide", "at once"))
     yield Row("quit", ("q", "Quit", ""))
+
+
+def _first_way(found: Readiness) -> str | None:
+    """The row to begin on, None for the first: what must be fetched is of no use without a
+    network."""
+    must_fetch = found.suited is None or found.suited.path is None
+    return "file" if must_fetch and found.why_nothing_comes and found.here else None
 
 
 def _suited(found: Readiness) -> Offer | None:

@@ -99,8 +99,11 @@ def pair_section(page: Page, measured: Measured) -> None:
     page.fact("layers", _layers(launch, ready))
     page.fact("slice", figures.counted(ready.ubatch, "token"), "of a prompt, read at once")
     if ready.draft_max:
-        start = launch.load.draft_start if launch is not None else None
-        begins = f"begins with {start}, " if start is not None else ""
+        begins = ""
+        if launch is not None and launch.load.draft_fixed is not None:
+            begins = f"{launch.load.draft_fixed} if you say nothing, "
+        elif launch is not None and launch.load.draft_start is not None:
+            begins = f"begins with {launch.load.draft_start}, "
         exact = f"{ready.exact_draft_max} in exact mode"
         page.fact("draft", f"{begins}at most {ready.draft_max}, {exact}")
     page.fact("exactness", measured.label or "not claimed", _exactness(measured.label))

@@ -16,6 +16,7 @@ from gemma_local.app.tui.status.fields import gain_figure
 from gemma_local.app.tui.status.measured import Measured
 from gemma_local.app.tui.status.pace_section import parked_fact, source_facts
 from gemma_local.engine.messages import Tally
+from gemma_local.models.pocket import ABOUT_SPEED, is_pocket
 
 _HEIGHT: Final = 5
 """Rows of a chart."""
@@ -46,7 +47,10 @@ def speed_section(page: Page, measured: Measured) -> None:
         f"{figures.duration(tally.decode_seconds)}",
         style=page.ink.strong,
     )
-    gain_fact(page, tally, measured.gain)
+    if measured.ready is not None and is_pocket(measured.ready.name):
+        page.fact("drafting gains", "passes", f"this is the small guide: {ABOUT_SPEED}")
+    else:
+        gain_fact(page, tally, measured.gain)
     acceptance_facts(page, tally)
     parked_fact(page, tally.pace if log.is_decoding else None)
     count = min(int(tally.decode_seconds / _PART_SECONDS), _PARTS)

@@ -94,7 +94,7 @@ def test_a_long_paste_and_an_editor(terminals: Terminals, story: Pair, tmp_path:
         assert {"echo", "icanon", "isig"} <= {mode.rstrip(";") for mode in modes}
         screen.keys("written elsewhere", ENTER)
         screen.wait_for(f"{POINT} written elsewhere")
-        assert READY in screen.words
+        screen.wait_for(READY)
         assert "bracketed paste" in screen.emulator.left_on
         screen.keys(ENTER)
         screen.wait_for("word49.")

@@ -110,6 +110,40 @@ async def test_the_small_guide_starts_at_once(tmp_path: Path) -> None:
     assert host.results == [Builtin(tmp_path / "pocket.gguf")]
 
 
+@pytest.mark.parametrize("trouble", ["", "The hub could not be reached."])
+async def test_where_nothing_can_be_fetched_it_starts_on_the_small_guide(
+    tmp_path: Path, trouble: str
+) -> None:
+    guide = tmp_path / "pocket.gguf"
+    host = first(replace(NOTHING_HERE, builtin=guide, lacks_network=True), trouble)
+    async with host.run_test(size=(80, 24)) as pilot:
+        if trouble:
+            # Somebody has asked for a download: they choose what comes of it.
+            await until(pilot, lambda: "Start on the small guide" in seen(pilot))
+            assert not host.results
+        else:
+            await until(pilot, lambda: bool(host.results))
+            assert host.results == [Builtin(guide, "There is no way to other machines.")]
+
+
+async def test_what_is_here_is_offered_before_the_small_guide(tmp_path: Path) -> None:
+    here = local(SIZES[0], tmp_path / "mine.gguf")
+    offers = (*SIZES, here)
+    found = replace(NOTHING_HERE, offers=offers, builtin=tmp_path / "g", lacks_network=True)
+    host = first(found)
+    async with host.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: "Use a file that is here" in seen(pilot))
+        assert not host.results and "no way to other machines" in seen(pilot)
+        await pilot.press("up", "up", "enter")
+        await until(pilot, lambda: "there is no network" in seen(pilot))
+        assert not host.results
+        await pilot.press("down", "down", "enter")
+        await until(pilot, lambda: "Use a file that is here" in seen(pilot))
+        await until(pilot, lambda: "mine" in seen(pilot))
+        await pilot.press("enter")
+    assert host.results == [UseFile(tmp_path / "mine.gguf")]
+
+
 async def test_offline_it_says_how_a_model_comes_here() -> None:
     host = first(replace(NOTHING_HERE, is_offline=True))
     async with host.run_test(size=(80, 24)) as pilot:
