@@ -10,7 +10,7 @@ import pytest
 
 from tests.offline.sitecustomize import NetworkForbidden, is_here
 
-ELSEWHERE = ("192.0.2.1", 443)  # An address that is for examples.
+ELSEWHERE = ("198.51.100.1", 443)  # An address that is for examples.
 
 
 def test_a_connection_to_another_machine_is_refused() -> None:
@@ -40,7 +40,7 @@ def test_this_machine_answers() -> None:
 
 
 def test_it_holds_in_processes_that_tests_start() -> None:
-    code = "import socket; socket.create_connection(('192.0.2.1', 443), timeout=0.1)"
+    code = "import socket; socket.create_connection(('198.51.100.1', 443), timeout=0.1)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "NetworkForbidden" in done.stderr
 

@@ -25,7 +25,9 @@ from tests.models.pocket.references import (
 )
 
 LIMIT: Final = 3e-3
-"""Of the largest logit: llama.cpp keeps keys, values and its table of GELU in half precision."""
+"""Of the largest logit: llama.cpp keeps keys, values and its table of GELU in half precision, and
+rounds what it multiplies with weights in half precision."""
+DRAFTED_LIMIT: Final = 6e-3
 
 
 def compare(target: Path, drafter: Path, reference: Reference) -> None:
@@ -43,9 +45,8 @@ def compare(target: Path, drafter: Path, reference: Reference) -> None:
             assert (best - theirs <= near).all(), number
             drafts = np.stack(read.draft(text, hidden, len(text) - STEPS, STEPS))
             wanted = reference.drafted[number]
-            assert difference(drafts[:1], wanted[:1]) < LIMIT, number
-            # Each later step reads what the one before it left, so that differences add up.
-            assert difference(drafts[1:], wanted[1:]) < 2 * LIMIT, number
+            # It reads what the target left, and then what it left itself: differences add up.
+            assert difference(drafts, wanted) < DRAFTED_LIMIT, number
             assert (drafts.argmax(-1) == wanted.argmax(-1)).all(), number
 
 
