@@ -11,12 +11,13 @@ from typing import Any, cast
 from textual.pilot import Pilot
 
 from gemma_local.app.agent.consent import Proposal
+from gemma_local.app.launch import Launch
 from gemma_local.app.tui.approval.card import GRACE, ApprovalCard
 from gemma_local.app.tui.glyphs import UNICODE
 from gemma_local.app.tui.opening_words import opening_words
 from gemma_local.app.tui.status.status import Status
 from gemma_local.app.tui.transcript.item import Item
-from gemma_local.engine.messages import Loading
+from gemma_local.engine.messages import Load, Loading
 from tests.app.tui.status.measurements import READY
 from tests.snapshots import conversation
 from tests.snapshots.conversation import LIVE, STATUS
@@ -65,7 +66,8 @@ def _asked(proposal: Proposal) -> Show:
 
 async def _empty(pilot: Pilot[None]) -> None:
     chat = chat_of(pilot, Status(model="E4B", pair="ready", context_size=32768))
-    look, launch = chat.transcript.look, cast(Any, object())
+    # Of the target nothing is told before it is loaded.
+    look, launch = chat.transcript.look, Launch(cast(Any, None), Load(READY.target))
     chat._greet = lambda: None  # type: ignore[method-assign]
     chat.transcript.empty = opening_words(look, chat.size.width, FOLDER, launch, READY, "")
 
