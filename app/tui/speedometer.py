@@ -111,8 +111,8 @@ class Speedometer:
             from gemma_local.app.plain_speed import PlainSpeed
 
             # What drafting gains in seconds is no question at such a size.
-            is_pair = not is_pocket(news.ready.name)
-            self._plain = PlainSpeed.remembered(news.launch, news.ready) if is_pair else None
+            is_toy = is_pocket(news.ready.name)
+            self._plain = None if is_toy else PlainSpeed.remembered(news.launch, news.ready)
         self.launch, self.ready, self._label = news.launch, news.ready, ""
         window = Window(news.ready.context)
         self._cached = None

@@ -17,11 +17,6 @@ from gemma_local.app.tui.screens.choices import (
     UseFile,
 )
 
-ALL_THERE_IS: Final = (
-    "So this is the small guide that comes with gemma-local. /model shows what else there is, and "
-    "`gemma-local models get` fetches a real model as soon as that is possible."
-)
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
@@ -30,6 +25,11 @@ if TYPE_CHECKING:
     from gemma_local.app.offers import Found, Offer
     from gemma_local.app.tui.news import NotOpened
     from gemma_local.app.tui.screens.chat import ChatScreen
+
+ALL_THERE_IS: Final = (
+    "So this is the small guide that comes with gemma-local. /model shows what else there is, and "
+    "`gemma-local models get` fetches a real model as soon as that is possible."
+)
 
 
 class Starting:

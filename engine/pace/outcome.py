@@ -24,8 +24,8 @@ _KNOWN: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A step with the tokens of each sequence, rows and seconds of its passes, and the seconds of
-    each of the rounds of the drafter."""
+    """A step with the tokens of each sequence, rows and seconds of its passes, and the seconds that
+    the drafter took for so many rounds."""
 
     step: Step
     emitted: Sequence[Sequence[int]]

@@ -8,11 +8,16 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.packaging.conftest import Built
 from tests.packaging.environment import Environment
+
+if TYPE_CHECKING:
+    # Without a pty, as on Windows, it cannot even be imported.
+    from tests.app.tui.end_to_end.screen import Screen
 
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="other folders there"),
@@ -51,6 +56,16 @@ def start(installed: Environment, home: Path, nothing_else: dict[str, str]) -> S
     return run
 
 
+def terminal(
+    installed: Environment, home: Path, nothing_else: dict[str, str], **variables: str
+) -> Screen:
+    """The app on a terminal of its own."""
+    from tests.app.tui.end_to_end.screen import Screen
+
+    words = [str(installed.bin / "gemma-local")]
+    return Screen(words, {**nothing_else, "TERM": "xterm-256color", **variables}, folder=home)
+
+
 def test_it_says_its_version(start: Start, built: Built) -> None:
     assert start("--version").stdout == f"gemma-local {built.wheel.name.split('-')[1]}\n"
 
@@ -58,12 +73,8 @@ def test_it_says_its_version(start: Start, built: Built) -> None:
 def test_its_screen_opens_and_closes(
     installed: Environment, home: Path, nothing_else: dict[str, str]
 ) -> None:
-    from tests.app.tui.end_to_end.screen import Screen
-
-    words = [str(installed.bin / "gemma-local")]
     # Whoever has a proxy may have a network.
-    variables = {**nothing_else, "TERM": "xterm-256color", "https_proxy": "http://127.0.0.1:9"}
-    with Screen(words, variables, folder=home) as screen:
+    with terminal(installed, home, nothing_else, https_proxy="http://127.0.0.1:9") as screen:
         # There is no model yet: it offers some.
         screen.wait_for("Quit")
         screen.keys("q")
@@ -73,11 +84,9 @@ def test_its_screen_opens_and_closes(
 def test_without_a_network_the_guide_that_comes_along_answers_on_the_screen(
     installed: Environment, home: Path, nothing_else: dict[str, str]
 ) -> None:
-    from tests.app.tui.end_to_end.screen import CTRL_D, ENTER, Screen
+    from tests.app.tui.end_to_end.screen import CTRL_D, ENTER
 
-    words = [str(installed.bin / "gemma-local")]
-    variables = {**nothing_else, "TERM": "xterm-256color", "HF_HUB_OFFLINE": "1"}
-    with Screen(words, variables, folder=home) as screen:
+    with terminal(installed, home, nothing_else, HF_HUB_OFFLINE="1") as screen:
         screen.wait_for("as HF_HUB_OFFLINE says")
         screen.keys("What is acceptance?", ENTER)
         screen.wait_for("tokens per pass")

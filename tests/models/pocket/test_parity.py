@@ -25,12 +25,15 @@ from tests.models.pocket.references import (
 )
 
 LIMIT: Final = 3e-3
-"""Of the largest logit: llama.cpp keeps keys, values and its table of GELU in half precision, and
-rounds what it multiplies with weights in half precision."""
-DRAFTED_LIMIT: Final = 6e-3
+"""Of the largest logit: llama.cpp keeps keys, values and its table of GELU in half precision."""
+POCKET_DRAFTED_LIMIT: Final = 5e-3
+"""The trained drafter's largest logits are small, and it reads a cache in half precision: 3.4e-3 at
+the first token of a draft, 4.3e-3 at later ones. Weights in single precision give no less."""
 
 
-def compare(target: Path, drafter: Path, reference: Reference) -> None:
+def compare(
+    target: Path, drafter: Path, reference: Reference, drafted_limit: float = LIMIT
+) -> None:
     with passes(target, drafter) as read:
         for number, text in enumerate(reference.texts):
             logits, hidden = read.read(text)
@@ -45,8 +48,7 @@ def compare(target: Path, drafter: Path, reference: Reference) -> None:
             assert (best - theirs <= near).all(), number
             drafts = np.stack(read.draft(text, hidden, len(text) - STEPS, STEPS))
             wanted = reference.drafted[number]
-            # It reads what the target left, and then what it left itself: differences add up.
-            assert difference(drafts, wanted) < DRAFTED_LIMIT, number
+            assert difference(drafts, wanted) < drafted_limit, number
             assert (drafts.argmax(-1) == wanted.argmax(-1)).all(), number
 
 
@@ -77,4 +79,4 @@ def test_the_pocket_pair_gives_the_kept_logits() -> None:
     reference = Reference.load(FOLDER / "pocket.npz")
     assert len(reference.texts) == 20
     assert max(map(len, reference.texts)) > 300
-    compare(*files, reference)
+    compare(*files, reference, POCKET_DRAFTED_LIMIT)
