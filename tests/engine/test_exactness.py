@@ -30,12 +30,12 @@ def test_not_one_row_differs(ggufs: Path, kind: str, quantisation: str) -> None:
     rows = 0
     with running(files, context=1024) as runner:
         for length in (1, 3):
-            result = compare(runner.pair, Verify("v", (Text("the story of"),), 150, length, True))
+            result = compare(runner.pair, Verify("v", (Text("the story of"),), 250, length, True))
             assert result.equal_text and result.first_difference is None
             assert (result.differing_rows, result.largest_difference) == (0, 0.0)
             assert 0.1 < result.accepted / result.drafted < 0.9
             rows += result.rows
-    assert rows >= 300
+    assert rows >= 500
 
 
 @pytest.mark.parametrize("quantisation", ["Q4_0", "F16"])
@@ -44,8 +44,8 @@ def test_two_blocks_are_exact_where_no_k_quants_are(ggufs: Path, quantisation: s
     with running(files, context=1024) as runner:
         assert runner.pair.ready.exact_draft_max == 7
         for length in (2, 7):
-            result = compare(runner.pair, Verify("v", (Text("the story of"),), 150, length, True))
-            assert (result.rows, result.differing_rows) == (150, 0)
+            result = compare(runner.pair, Verify("v", (Text("the story of"),), 250, length, True))
+            assert (result.rows, result.differing_rows) == (250, 0)
 
 
 def test_k_quants_are_held_to_one_block(ggufs: Path) -> None:
@@ -54,9 +54,8 @@ def test_k_quants_are_held_to_one_block(ggufs: Path) -> None:
         assert runner.pair.ready.exact_draft_max == 3
 
 
-@pytest.mark.parametrize(
-    ("kind", "quantisation", "length"), [("dense", "Q8_0", 700), ("moe", "Q4_K", 1000)]
-)
+@pytest.mark.parametrize("length", [700, 1000])
+@pytest.mark.parametrize(("kind", "quantisation"), [("dense", "Q8_0"), ("moe", "Q4_K")])
 def test_not_one_row_differs_after_a_prompt_longer_than_the_ring(
     ggufs: Path, kind: str, quantisation: str, length: int
 ) -> None:
