@@ -55,7 +55,7 @@ def edited(app: App[Any], text: str) -> str:
             handle, name = tempfile.mkstemp(dir=folder, prefix="message-", suffix=".md")
             with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
                 file.write(text)
-            with app.suspend(), _interrupts_ignored():
+            with _interrupts_ignored(), app.suspend():
                 status = subprocess.run([*command, name], check=False).returncode
             if status:
                 raise EditorFailed(

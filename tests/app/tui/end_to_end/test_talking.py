@@ -74,7 +74,7 @@ def test_a_long_paste_and_an_editor(terminals: Terminals, story: Pair, tmp_path:
     editor.write_text(
         "#!/bin/sh\n"
         f'cp "$1" {seen}; stty -a </dev/tty >{seen}.stty\n'
-        "echo the editor has the terminal\n"
+        'echo "the editor has the terminal for $(head -c 9 "$1")"\n'
         "read answer </dev/tty\n"
         'printf "%s" "$answer" >"$1"\n'
     )
@@ -87,7 +87,7 @@ def test_a_long_paste_and_an_editor(terminals: Terminals, story: Pair, tmp_path:
         screen.keys(" and more")
         screen.wait_for("lines] and more")
         screen.keys(CTRL_G)
-        screen.wait_for("the editor has the terminal")
+        screen.wait_for("the editor has the terminal for line 0 of")
         assert screen.emulator.left_on == []
         assert seen.read_text() == f"{pasted} and more"
         modes = Path(f"{seen}.stty").read_text().split()
@@ -101,7 +101,7 @@ def test_a_long_paste_and_an_editor(terminals: Terminals, story: Pair, tmp_path:
         assert terminals.saved[0].message.text == "written elsewhere"
         # The editor is left with an error: what was written stays.
         screen.keys("a thought", CTRL_G)
-        screen.wait_for("the editor has the terminal")
+        screen.wait_for("the editor has the terminal for a thought")
         screen.keys(CTRL_C)
         screen.wait_for("unchanged")
         screen.wait_for(f"{POINT} a thought")
