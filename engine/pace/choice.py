@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Final
 
 from gemma_local.engine.commands import DRAFT_MAX
@@ -151,9 +151,14 @@ class Choice:
         return _Option(self._chances(seat, most), self._match_chances(seat, found))
 
     def _chances(self, seat: Seat, count: int) -> list[float]:
-        """Of the drafter's tokens by place in the draft, before their confidence is known."""
+        """Of the drafter's tokens by place in the draft, before their confidence is known.
+
+        A later one is not taken to be likelier than those before it: it was only ever seen where
+        they were kept, so mostly in texts that are easy.
+        """
         shift = seat.tracker.by_place.shift
-        return [expit(usual + shift) for usual in self._rates.logits()[:count]]
+        usual = accumulate(self._rates.logits()[:count], min)
+        return [expit(value + shift) for value in usual]
 
     def _match_chances(self, seat: Seat, count: int) -> list[float]:
         """Of the tokens that followed a match: each that is kept makes the match longer."""

@@ -1,7 +1,7 @@
 """What steps came to, taken in several at once.
 
 Between two passes of a large model nothing of this is in the processor's caches, so that the first
-thing that is done costs several times what the same thing costs right after: learning from four
+thing that is done costs several times what the same thing costs right after: learning from eight
 passes in a row takes hardly longer than from one. What is news is taken in at once.
 """
 
@@ -14,9 +14,9 @@ from typing import Final
 from gemma_local.engine.pace.cost import DRAFTED
 from gemma_local.engine.pace.step import Step
 
-TOGETHER: Final = 4
+TOGETHER: Final = 8
 """Steps that are taken in at once, at most."""
-_BEGINNING: Final = 8
+_BEGINNING: Final = 4
 """Passes of a text from each of which is learned at once."""
 _KNOWN: Final = 4
 """Times that the cost of a pass must rest on to wait for the next one."""
@@ -36,14 +36,16 @@ class Outcome:
     @property
     def is_news(self) -> bool:
         """Whether the next decision may be another one because of it: a draft that is wrong from
-        its first token on, a look at what does not pay, a text that has just begun, a pass of
-        which little is known."""
+        its first token on, a look at what does not pay, a match that was not trusted, a text that
+        has just begun, a pass of which little is known."""
         step = self.step
         for seat, own, checked, made in zip(
             step.seats, self.emitted, step.checked, step.made, strict=True
         ):
             tracker = seat.tracker
             if (checked and len(own) <= 1) or (tracker.parked_now and made):
+                return True
+            if seat.continuation and not checked:
                 return True
             if seat.fixed is None and tracker.passes < _BEGINNING:
                 return True

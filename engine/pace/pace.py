@@ -117,7 +117,12 @@ class Pace:
         free = [seat.tracker for seat in seats if seat.fixed is None]
         if len(free) < len(seats) or not free:
             return
-        watch = self._watches.setdefault(_kind(seats), Watch())
+        kind = _kind(seats)
+        watch = self._watches.get(kind)
+        if watch is None:
+            watch = self._watches[kind] = Watch()
+        if any(not tracker.passes for tracker in free):
+            watch.begin()
         wants, forbids = step.is_drafting, watch.forbids
         if watch.allows(wants_draft=wants):
             return

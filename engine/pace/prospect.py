@@ -63,7 +63,7 @@ class Prospect:
         """The drafter made a token that is kept with this chance; whether to make another."""
         self._add(chance)
         self.confidences.append(confidence)
-        return self._promises_more()
+        return len(self.confidences) < self.most and self._promises_more()
 
     def _promises_more(self) -> bool:
         """Whether some longer draft gains more than stopping here."""

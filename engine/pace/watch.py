@@ -38,6 +38,8 @@ _LONGEST_LOOK: Final = 768
 """Passes between looks at what plain decoding takes now."""
 _LOOK: Final = 2
 """Passes that such a look takes."""
+_OWN: Final = 4
+"""Passes with drafts that a text must have had itself before it is judged by those of others."""
 
 
 class Watch:
@@ -47,10 +49,15 @@ class Watch:
         self._drafting: deque[tuple[int, float]] = deque(maxlen=_WINDOW)
         self._plain: deque[float] = deque(maxlen=_PLAIN)
         self._since_plain = 0
+        self._own = 0
         self._penalty = _FIRST_PENALTY
         self._forbidden = 0
         self._looks = Probing(_FIRST_LOOK, _LONGEST_LOOK)
         self._looking = 0
+
+    def begin(self) -> None:
+        """Another text begins: the others tell what passes take, but not how this one goes."""
+        self._own = 0
 
     def observe(self, is_drafting: bool, tokens: int, seconds: float) -> None:
         """A step, with drafts or without, took so long and yielded so many tokens."""
@@ -61,6 +68,7 @@ class Watch:
             self._since_plain = 0
             return
         self._since_plain += 1
+        self._own += 1
         self._drafting.append((tokens, seconds))
         if len(self._drafting) < _LEAST or self._since_plain % _EVERY:
             return
@@ -80,20 +88,26 @@ class Watch:
         """Speed with drafts over that without, 0 where that cannot be told yet."""
         if len(self._plain) < _LEAST_PLAIN or len(self._drafting) < _LEAST:
             return 0.0
-        return self._compared()[0]
+        return self._compared(_WINDOW)[0]
 
     def _has_lost(self) -> bool:
         if len(self._plain) < _LEAST_PLAIN:
             return False
-        gain, error = self._compared()
+        gain, error = self._compared(_WINDOW)
         # Chance alone must not forbid what pays on average.
-        return gain * (1.0 + _SURE * error) < _LOSS
+        if gain * (1.0 + _SURE * error) >= _LOSS or self._own < _OWN:
+            return False
+        return self._own >= _WINDOW or self._compared(self._own)[0] < _LOSS
 
-    def _compared(self) -> tuple[float, float]:
-        """Speed with drafts over that without, and its standard error in units of itself."""
+    def _compared(self, last: int) -> tuple[float, float]:
+        """Speed with drafts over that without, and its standard error in units of itself.
+
+        Of the ``last`` passes with drafts, at most.
+        """
         plain, plain_error = _mean_and_error(list(self._plain))
-        spent, spent_error = _mean_and_error([seconds for _, seconds in self._drafting])
-        yields, yields_error = _mean_and_error([tokens for tokens, _ in self._drafting])
+        drafting = list(self._drafting)[-last:]
+        spent, spent_error = _mean_and_error([seconds for _, seconds in drafting])
+        yields, yields_error = _mean_and_error([tokens for tokens, _ in drafting])
         return yields / spent * plain, math.hypot(plain_error, spent_error, yields_error)
 
     @property

@@ -69,6 +69,37 @@ def test_when_everything_becomes_slower_drafts_are_not_to_blame() -> None:
     assert plain < 20
 
 
+def texts(watch: Watch, passes: int, each: int, tokens: int) -> int:
+    """Texts of ``each`` passes that want to draft, 1.5 s a pass; how many passes it forbade."""
+    forbidden = 0
+    for at in range(passes):
+        if at % each == 0:
+            watch.begin()
+        if watch.allows(wants_draft=True):
+            watch.observe(True, tokens, 1.5)
+        else:
+            forbidden += watch.forbids
+            watch.observe(False, 1, 1.0)
+    return forbidden
+
+
+def test_a_text_does_not_pay_for_the_one_before() -> None:
+    watch = Watch()
+    watch.observe(False, 1, 1.0)
+    watch.observe(False, 1, 1.0)
+    watch.begin()
+    for _ in range(22):
+        watch.observe(True, 1, 1.5)
+    assert texts(watch, 60, 60, tokens=2) == 0
+
+
+def test_short_texts_are_judged_together() -> None:
+    watch = Watch()
+    watch.observe(False, 1, 1.0)
+    watch.observe(False, 1, 1.0)
+    assert texts(watch, 200, 6, tokens=1) > 100
+
+
 def test_bad_clock_values_are_left_out() -> None:
     watch = Watch()
     for seconds in (0.0, -1.0, float("nan"), float("inf")):
