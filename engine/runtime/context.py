@@ -70,7 +70,9 @@ class AbortFlag:
 @dataclass(frozen=True, slots=True)
 class ContextOptions:
     """``context`` is tokens per sequence, ``ubatch`` the most tokens of one decode call, ``rows``
-    the most rows of it that logits are returned for.
+    the most rows of it that logits are returned for. Without ``is_fused`` attention is computed
+    operation by operation, which is slower and comes closer to other implementations; a cache of
+    type q8_0 needs it fused.
     """
 
     context: int
@@ -79,6 +81,7 @@ class ContextOptions:
     rows: int
     threads: int
     kv_type: str = "f16"
+    is_fused: bool = True
 
 
 class Context:
@@ -109,6 +112,8 @@ class Context:
         params.kv_unified = False
         params.no_perf = True
         params.type_k = params.type_v = KV_TYPES[options.kv_type]
+        if not options.is_fused:
+            params.flash_attn_type = C.LLAMA_FLASH_ATTN_TYPE_DISABLED
         if other is not None:
             params.ctx_type = C.LLAMA_CONTEXT_TYPE_MTP
             params.ctx_other = other.pointer

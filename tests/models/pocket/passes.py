@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -53,13 +53,18 @@ class Passes:
 
 
 @contextmanager
-def passes(target: Path, drafter: Path | None = None) -> Iterator[Passes]:
-    """Load files for the length of a block, with one thread."""
+def passes(target: Path, drafter: Path | None = None, *, is_fused: bool = True) -> Iterator[Passes]:
+    """Load files for the length of a block, with one thread. ``is_fused``: with flash attention."""
     with ExitStack() as held:
         model = Model(target, gpu_layers=0)
         held.callback(model.close)
         options = ContextOptions(
-            context=_UBATCH, sequences=1, ubatch=_UBATCH, rows=_UBATCH, threads=1, kv_type="f16"
+            context=_UBATCH,
+            sequences=1,
+            ubatch=_UBATCH,
+            rows=_UBATCH,
+            threads=1,
+            is_fused=is_fused,
         )
         context = Context(model, options)
         held.callback(context.close)
@@ -68,9 +73,7 @@ def passes(target: Path, drafter: Path | None = None) -> Iterator[Passes]:
         if drafter is not None:
             head_model = Model(drafter, gpu_layers=0)
             held.callback(head_model.close)
-            few = ContextOptions(
-                context=_UBATCH, sequences=1, ubatch=8, rows=8, threads=1, kv_type="f16"
-            )
+            few = replace(options, ubatch=8, rows=8)
             head = Context(head_model, few, context)
             held.callback(head.close)
             head.enable_nextn(masked=True)
