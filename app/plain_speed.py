@@ -30,8 +30,9 @@ from gemma_local.app import folders
 from gemma_local.app.known_speeds import known_bandwidth
 from gemma_local.app.launch import Launch
 from gemma_local.app.speed_record import LEAST_DECODED
+from gemma_local.engine.commands import BLOCK
 from gemma_local.engine.messages import Done, Ready, Tally
-from gemma_local.engine.plan.forecast import BLOCK, REFERENCE, pass_seconds
+from gemma_local.engine.plan.forecast import REFERENCE, pass_seconds
 from gemma_local.engine.plan.history import History, Run, machine_key
 from gemma_local.engine.plan.settings import Wishes
 from gemma_local.engine.plan.speeds import speeds_of

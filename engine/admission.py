@@ -52,10 +52,11 @@ class Admission:
                 f"the prompt has {known} tokens and the context holds {self._context}; shorten the "
                 f"prompt or start with --ctx {_round_up(known + 512)}"
             )
-        size = self._model.vocabulary.size
-        foreign = next((t for t in self._prompt if not 0 <= t < size), None)
-        if foreign is not None:
-            raise GemmaLocalError(f"the prompt contains token {foreign}, which does not exist")
+        size, bias = self._model.vocabulary.size, self.request.sampling.logit_bias
+        for what, tokens in (("the prompt contains", self._tokens), ("there is a bias for", bias)):
+            foreign = next((t for t in tokens if not 0 <= t < size), None)
+            if foreign is not None:
+                raise GemmaLocalError(f"{what} token {foreign}, which does not exist")
 
     def sequence(self) -> Sequence:
         """The sequence, in no slot yet. Raises GemmaLocalError for a grammar that is none."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import os
 import queue
-import signal
 import subprocess
 import sys
 import threading
@@ -18,6 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, TypeVar
 
+from gemma_local.engine.endings import signal_name
 from gemma_local.engine.messages import (
     Cancel,
     Command,
@@ -82,12 +82,19 @@ class Engine:
     def start(self, load: Load, on_loading: Callable[[Loading], None] | None = None) -> Ready:
         """Start a process and load a pair into it; blocks until it is ready.
 
-        Raises EngineFailed with a sentence for the person, EngineDied if the process ended.
+        Raises EngineFailed with a sentence for the person, EngineDied if the process ended or
+        could not be started.
         """
         self.close()
         self._load = load
         events = self._listen(None)
-        self._spawn()
+        try:
+            self._spawn()
+        except OSError as error:
+            raise EngineDied(
+                f"the engine's process cannot be started: {error.strerror or error}; close other "
+                f"programs, and see that its log can be written: {self.log_path}"
+            ) from error
         try:
             self._send(load)
             while True:
@@ -247,19 +254,20 @@ class Engine:
     def _read(self, process: subprocess.Popen[bytes]) -> None:
         """Hand events to whoever waits for them, as fast as they come."""
         assert process.stdout is not None
-        said_why = False
+        why = ""
         for line in process.stdout:
             try:
                 event = decode(line)
             except ValueError:
                 continue
             if isinstance(event, Failed) and event.died:
-                said_why = True
-                self._fail_all(process, event.message)
+                why = event.message
+                self._fail_all(process, why)
             else:
                 self._deliver(event)  # type: ignore[arg-type]
-        if not said_why and self._process is process:
-            self._fail_all(process, self._obituary(process))
+        if self._process is process:
+            # Also when it said why: others may have asked something of it since.
+            self._fail_all(process, why or self._obituary(process))
 
     def _deliver(self, event: Event) -> None:
         with self._lock:
@@ -297,8 +305,7 @@ class Engine:
             status = process.wait(timeout=2.0)
         except subprocess.TimeoutExpired:
             return f"the engine stopped answering; its log is {self.log_path}"
-        if status < 0:
-            name = signal.Signals(-status).name
+        if name := signal_name(status):
             cause = {
                 "SIGKILL": "it was killed, often because memory ran out: try a smaller --ctx or a "
                 "smaller model",

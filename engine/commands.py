@@ -51,18 +51,19 @@ class Load:
 
     ``draft_max`` bounds every later request's draft length (buffers are sized by it), and
     ``lookup_max`` drafts that are found in the text itself, where a request leaves the length to
-    the engine; 0: none are.
-    ``threads`` 0 means: as many as this process may use. ``gpu_layers`` -1 offloads everything
-    that this build of llama.cpp can offload. ``cache_bytes`` is memory for checkpoints and for
-    conversations that had to make room for another, None for the engine's choice;
-    ``state_bytes`` is the room that states on disk may take in ``state_folder``; without a folder
-    nothing is written. ``kv_type`` is "f16", "bf16" or "q8_0". ``draft_start`` is the draft length
-    that requests which leave it open begin with as long as nothing was learned here, None for the
-    engine's choice; with ``draft_fixed`` they draft that many, whether it pays or not, and look
-    nothing up. ``device`` is the number of the
+    the engine; 0: none are. ``draft_start`` is the length that such requests begin with as long as
+    nothing was learned here, None for the engine's choice; with ``draft_fixed`` they draft that
+    many, whether it pays or not, and look nothing up. What is learned about drafting here is kept
+    in ``pace_file``; without one it is not.
+
+    ``threads`` 0 means: one for each physical core that this process may use. ``gpu_layers`` -1
+    offloads everything that this build of llama.cpp can offload. ``device`` is the number of the
     only GPU to use, as llama.cpp counts those that it offloads to, None: all of them;
-    ``drafter_device`` is the drafter's. What is learned about drafting here is kept in
-    ``pace_file``; without one it is not.
+    ``drafter_device`` is the drafter's. ``kv_type`` is "f16", "bf16" or "q8_0".
+
+    ``cache_bytes`` is memory for checkpoints and for conversations that had to make room for
+    another, None for the engine's choice; ``state_bytes`` is the room that states on disk may take
+    in ``state_folder``; without a folder nothing is written.
     """
 
     target: str

@@ -18,7 +18,7 @@ from gemma_local.engine.messages import DRAFT_MAX
 from gemma_local.engine.pace.pace import Pace
 from gemma_local.engine.pace.step import Step
 from gemma_local.engine.pace.tracker import Seat
-from gemma_local.engine.passes import Pass, passes_over
+from gemma_local.engine.passes import Pass, passes_over, plain_seconds
 from gemma_local.engine.runtime.context import Aborted, Context, DecodeFailed, Floats
 from gemma_local.engine.sampler import NotANumber
 from gemma_local.engine.sequence import Sequence
@@ -106,6 +106,7 @@ class Decoder:
         found = {s.slot: len(course.begun(i)) for i, s in enumerate(sequences)}
         cells = [self._cells_left(sequence) for sequence in sequences]
         most = self.target.options.rows
+        plain = plain_seconds(sequences, cells, most, course.pass_seconds)
         passes: list[tuple[int, float]] = []
         for one in passes_over(sequences, drafts, cells, most, course.pass_seconds):
             verified = time.perf_counter()
@@ -117,7 +118,8 @@ class Decoder:
         emitted = [s.tokens[length:] for s, length in zip(sequences, lengths, strict=True)]
         self.pace.learn(course, emitted, passes, making)
         now, llama = time.perf_counter(), self.llama_seconds - llama
-        for sequence in sequences:
+        for sequence, own in zip(sequences, emitted, strict=True):
+            sequence.meter.count_plain(len(own), plain, began - sequence.clock)
             sequence.meter.draft_seconds += drafting
             sequence.meter.llama_seconds += llama
             # From the end of the last step, so that what happens between steps is not hidden.
@@ -200,7 +202,9 @@ class Decoder:
         with self._undo_when_aborted(one.sequences), single:
             self.target.decode(*batch)
         now = time.perf_counter()
-        self._governor.observe(rows, now - began, now)
+        if rows > 1 or not one.is_exact:
+            # Single rows of exact mode tell nothing about the threads that others have.
+            self._governor.observe(rows, now - began, now)
         for sequence in one.sequences:
             sequence.meter.verify_seconds += now - began
 

@@ -101,8 +101,9 @@ class PaceTally:
 
     ``lengths[n]`` counts passes that verified a draft of n tokens; ``parked`` those without a
     draft because none would have paid, ``parked_now`` says so of the last one, and ``reason`` in
-    half a sentence why. ``plain_speed`` is what decoding without drafts would yield here and now,
-    tokens/s, None while that is not known. ``calibration`` has rows of (mean probability that the
+    half a sentence why. ``plain_speed`` is what decoding without drafts would have yielded in the
+    same company: beside as many other sequences, and waiting for them as long; tokens/s of this
+    one, None while that is not known. ``calibration`` has rows of (mean probability that the
     drafter stated, share accepted, tokens). ``seconds`` were spent deciding.
     """
 

@@ -55,10 +55,15 @@ class Host:
         """Queue commands as they arrive. Runs in a thread of its own: it must be able to stop a
         decode call that is under way, and to notice the parent's end at any time."""
         for line in stream:
-            command = decode(line)
+            try:
+                command = decode(line)
+            except ValueError:
+                # Half a line is the last one: the parent died while it wrote.
+                break
             self._commands.put(command)  # type: ignore[arg-type]
-            if self._abort is not None and self._is_urgent(command):
-                self._abort.raise_flag()
+            abort = self._abort
+            if abort is not None and self._is_urgent(command):
+                abort.raise_flag()
         # End of file: the parent closed its end or died. Nothing here is worth finishing.
         os._exit(0)
 
@@ -85,10 +90,12 @@ class Host:
         A request waits for a slice of a prompt that is read for later: most often it needs it. The
         end of one request waits for a pass that others have their share in.
         """
+        # Read once: the other thread may be closing the pair.
+        scheduler = self._scheduler
         if isinstance(command, Generate):
-            return self._scheduler is not None and self._scheduler.reads_long_slices
+            return scheduler is not None and scheduler.reads_long_slices
         if isinstance(command, Cancel):
-            return self._scheduler is None or not self._scheduler.runs_beside(command.id)
+            return scheduler is None or not scheduler.runs_beside(command.id)
         return isinstance(command, Shutdown)
 
     @property
@@ -134,7 +141,8 @@ class Host:
             self._outbox.put(Failed(None, str(error)))
             return
         self._pair = pair
-        self._abort = pair.abort
+        # A pass that cannot be undone is not broken off either.
+        self._abort = pair.abort if pair.can_go_back else None
         self._scheduler = Scheduler(pair, self._outbox.put)
         self._outbox.put(pair.ready)
 
@@ -154,6 +162,8 @@ class Host:
             self._outbox.put(Failed(command.id, "the engine is busy; verify when it is idle"))
             return
         self._scheduler.forget()
+        # Raised, perhaps, for a command that has been carried out since.
+        self._pair.abort.lower()
         try:
             self._outbox.put(compare(self._pair, command))
         except GemmaLocalError as error:

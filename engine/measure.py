@@ -108,13 +108,15 @@ def _library_identity() -> str:
 
 
 def _ask(question: Mapping[str, Any]) -> str:
-    command = [sys.executable, "-m", "gemma_local.engine.planned_buffers", json.dumps(question)]
+    # -P: the person's working directory must not shadow our modules.
+    program = (sys.executable, "-P", "-m", "gemma_local.engine.planned_buffers")
     try:
         done = subprocess.run(
-            command,
+            [*program, json.dumps(question)],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
+            errors="replace",
             timeout=_TIMEOUT,
             env=engine_environment(),
             check=False,

@@ -59,6 +59,8 @@ class Meter:
     llama_seconds: float = 0.0
     passes: int = 0
     decoded_tokens: int = 0
+    plain_tokens: int = 0
+    plain_seconds: float = 0.0
     mtp: SourceMeter = field(default_factory=SourceMeter)
     lookup: SourceMeter = field(default_factory=SourceMeter)
 
@@ -69,6 +71,18 @@ class Meter:
         self.decoded_tokens += emitted
         self.lookup.count(0, min(found, drafted), accepted)
         self.mtp.count(found, drafted, accepted)
+
+    def count_plain(self, tokens: int, pass_seconds: float | None, waited: float) -> None:
+        """A step brought ``tokens``: without drafts, as many steps that take ``pass_seconds`` each,
+        None if nobody knows. ``waited`` was spent on others before it, and would have been then."""
+        if pass_seconds is not None:
+            self.plain_tokens += tokens
+            self.plain_seconds += waited + tokens * pass_seconds
+
+    @property
+    def plain_speed(self) -> float | None:
+        """Tokens a second without drafts, as far as it is known."""
+        return self.plain_tokens / self.plain_seconds if self.plain_tokens else None
 
     def tally(self, emitted_tokens: int, pace: PaceTally | None = None) -> Tally:
         drafted = [a + b for a, b in zip(self.mtp.drafted, self.lookup.drafted, strict=True)]

@@ -35,6 +35,7 @@ from gemma_local.engine.sequence import Limits
 from gemma_local.engine.threads import ThreadGovernor, physical_cores, usable_cpus
 from gemma_local.models.drafter import DrafterFacts, inspect_drafter
 from gemma_local.models.errors import GemmaLocalError
+from gemma_local.models.footprint import DRAFTER_ROWS
 from gemma_local.models.pair import check_pair
 from gemma_local.models.target import TargetFacts, inspect_target
 
@@ -60,6 +61,11 @@ class Pair:
         self._held = held
         # Once for all: a prompt that was read in one mode is of no use in the other.
         self._blocks_are_free = decoder.pace.has_free_rows(BLOCK, plan.options.threads, FREE_BLOCK)
+
+    @property
+    def can_go_back(self) -> bool:
+        """Whether a pass can be undone; a recurrent state only goes forward."""
+        return self._plan.can_go_back
 
     def choose(self, draft: int | None, exact: bool | None) -> tuple[int | None, Limits]:
         """The draft length and the bounds of a request that may leave both open.
@@ -289,7 +295,7 @@ def _open(
     if drafter is not None:
         # One row per sequence and drafted position.
         rows = plan.options.sequences
-        options = replace(plan.options, ubatch=max(rows, 8), rows=rows)
+        options = replace(plan.options, ubatch=max(rows, DRAFTER_ROWS), rows=rows)
         context = open_context(
             open_model(drafter.path, "drafter", plan.drafter_device), options, target_context
         )

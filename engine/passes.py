@@ -125,6 +125,23 @@ def passes_over(
     yield from reversed(found)
 
 
+def plain_seconds(
+    sequences: list[Sequence], cells_left: list[int], most_rows: int, cost: PassCost
+) -> float | None:
+    """What a step of these sequences would take if none of them drafted, all its passes together;
+    None while pace does not know what such passes ``cost``, in seconds."""
+    trackers = [sequence.tracker for sequence in sequences if sequence.draft is None]
+    speeds = [tracker.plain_speed for tracker in trackers if tracker is not None]
+    known = [speed for speed in speeds if speed]
+    if not known or len(known) < len(speeds):
+        return None
+    if len(sequences) == 1:
+        return 1.0 / known[0]
+    # Pace knows for each those passes alone that it is in, and it waits for all of them.
+    passes = passes_over(sequences, [[] for _ in sequences], cells_left, most_rows, cost)
+    return sum(cost(one.rows * len(one.sequences)) for one in passes)
+
+
 def _joined(
     sequences: list[Sequence], drafts: list[list[int]], cells: int, most_rows: int
 ) -> Pass | None:

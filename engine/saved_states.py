@@ -197,19 +197,27 @@ class SavedStates:
                 path.unlink(missing_ok=True)
         disk = shutil.disk_usage(self.folder)
         files = sorted(_files(self.folder), key=lambda file: file[2])
-        freed = 0
         taken = sum(size for _path, size, _changed in (*files, *_unfinished(self.folder)))
         # The one that is replaced stays until the new one is complete, but does not count.
         taken -= sum(size for path, size, _changed in files if path == replaced)
         spare = min(_SPARE_BYTES, disk.total // 20)
-        for path, old, _changed in files:
-            if taken + size <= self.limit and disk.free + freed - size >= spare:
+        others = [(path, old) for path, old, _changed in files if path != replaced]
+        all_of_them = sum(old for _path, old in others)
+
+        def fits(freed: int) -> bool:
+            is_allowed = taken - freed + size <= self.limit
+            return is_allowed and disk.free + freed - size >= spare
+
+        if not fits(all_of_them):
+            # Then none of them goes for nothing.
+            return False
+        freed = 0
+        for path, old in others:
+            if fits(freed):
                 break
-            if path != replaced:
-                path.unlink(missing_ok=True)
-                taken -= old
-                freed += old
-        return taken + size <= self.limit and disk.free + freed - size >= spare
+            path.unlink(missing_ok=True)
+            freed += old
+        return True
 
 
 def _path(folder: Path, session: str) -> Path:
@@ -269,8 +277,8 @@ def _parse_header(
         if file.read(_DIGEST) != _hash(head, text, raw).digest():
             return None
         parts = tuple(Part(*part) for part in fields["parts"])
-    except (ValueError, KeyError, TypeError, struct.error):
-        # Before the digest was right anything may stand there.
+    except (ValueError, KeyError, TypeError, RecursionError, struct.error):
+        # Before the digest was right anything may stand there, a deep nest of brackets too.
         return None
     payload = file.tell()
     if payload + sum(part.bytes for part in parts) + _DIGEST != size:

@@ -148,8 +148,12 @@ class Scheduler:
             work()
         except DecodeFailed as error:
             for sequence in sequences:
-                self._send(Failed(sequence.request.id, str(error)))
-                self._release(sequence)
+                # One that ended in an earlier pass of the step has not failed.
+                if not sequence.is_finished:
+                    sequence.output.finish()
+                    self._send_rest(sequence)
+                    self._send(Failed(sequence.request.id, str(error)))
+                    self._release(sequence)
 
     def _prefill(self, sequence: Sequence, *, in_company: bool) -> None:
         meter = sequence.meter
@@ -234,9 +238,7 @@ class Scheduler:
     def _retire(self) -> None:
         for sequence in list(self._running.values()):
             if sequence.is_finished:
-                delta = sequence.output.take(sequence.request.id)
-                if delta is not None:
-                    self._send(delta)
+                self._send_rest(sequence)
                 self._release(sequence)
                 self._send(
                     Done(
@@ -250,6 +252,12 @@ class Scheduler:
                         cache=self._cache.use,
                     )
                 )
+
+    def _send_rest(self, sequence: Sequence) -> None:
+        """What a request that ends has said since its last delta."""
+        delta = sequence.output.take(sequence.request.id)
+        if delta is not None:
+            self._send(delta)
 
     def _release(self, sequence: Sequence) -> None:
         self._cache.keep(sequence)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gemma_local.engine.messages import Generate, PaceTally, Tally
@@ -167,4 +167,6 @@ class Sequence:
         pace = None
         if self.draft is None:
             pace = self.tracker.tally() if self.tracker is not None else PaceTally()
+            # Of the whole answer: pace knows it for the company that there is at the moment.
+            pace = replace(pace, plain_speed=self.meter.plain_speed)
         return self.meter.tally(self.emitted, pace)

@@ -26,8 +26,8 @@ class Slot:
 
     ``origin`` is the position that lay, or would have lain, in cell 0 when the ring was last filled
     anew, ``floor`` the oldest position then. Positions below ``reach`` have been computed since, if
-    only to be thrown away: they took the cells of those a ring's length before. ``parting`` is
-    where the prompt that is being read here parts from another one, 0 if that is of no use.
+    only to be thrown away: they took the cells of those a ring's length before. ``partings`` are
+    where the prompt that is being read here parts from others, as far as that is of use.
     """
 
     def __init__(self, context: Context, number: int, ring: int) -> None:
@@ -112,6 +112,9 @@ class Slot:
             self._context.truncate(self.number, length)
         self.note(sequence, length)
         self.reach = max(self.reach, length + sequence.limits.rows)
+        if self._context.last_position(self.number) + 1 != length:
+            # What a pass left that failed, in a memory that cannot go back.
+            self.clear()
 
     def clear(self) -> None:
         """Hold nothing."""

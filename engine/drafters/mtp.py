@@ -45,6 +45,8 @@ class MtpDrafter:
         asks = guide is not None and guide.wants_confidence
         drafts: list[list[int]] = [[] for _ in sequences]
         active = [i for i, length in enumerate(lengths) if length > 0]
+        # In the order of their slots: any other one llama.cpp takes apart into several passes.
+        active.sort(key=lambda i: sequences[i].slot)
         for row, i in enumerate(active):
             context.activations[row] = sequences[i].activations
         place = 0

@@ -8,16 +8,15 @@ megabytes of the card until its process ends.
 from __future__ import annotations
 
 import json
-import signal
 import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
+from gemma_local.engine.endings import signal_name
+
 _COMMAND: Final = (sys.executable, "-P", "-m", "gemma_local.engine.hardware.devices_process")
-# NTSTATUS values that Windows gives as exit status: illegal instruction, access violation.
-_WINDOWS_SIGNALS: Final = {0xC000001D: "SIGILL", 0xC0000005: "SIGSEGV"}
 _CAUSES: Final = {
     "SIGILL": "this build of llama.cpp uses instructions that this processor lacks",
     "SIGABRT": "llama.cpp or a graphics driver gave up on a failed check",
@@ -95,11 +94,11 @@ def ask_devices(timeout: float = 20.0, command: Sequence[str] = _COMMAND) -> Dev
         )
     except OSError as error:
         return DeviceList(problem=f"no process could be started to ask llama.cpp ({error})")
-    if signal_name := _signal_name(done.returncode):
-        cause = _CAUSES.get(signal_name, f"it received {signal_name}")
+    if name := signal_name(done.returncode):
+        cause = _CAUSES.get(name, f"it received {name}")
         return DeviceList(
             problem=f"llama.cpp died when it was asked for its devices: {cause}",
-            is_illegal_instruction=signal_name == "SIGILL",
+            is_illegal_instruction=name == "SIGILL",
         )
     try:
         return DeviceList.of_json(json.loads(done.stdout.splitlines()[-1]))
@@ -110,13 +109,3 @@ def ask_devices(timeout: float = 20.0, command: Sequence[str] = _COMMAND) -> Dev
             problem=f"llama.cpp did not name its devices: its process ended with status "
             f"{done.returncode}{said}"
         )
-
-
-def _signal_name(status: int) -> str:
-    """The signal that ended a process, '' if none did."""
-    if status < 0:
-        try:
-            return signal.Signals(-status).name
-        except ValueError:
-            return f"signal {-status}"
-    return _WINDOWS_SIGNALS.get(status, "")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Sequence
+from operator import mul
 from typing import Final
 
 from gemma_local.engine.pace.probing import Probing
@@ -104,7 +105,7 @@ class Watch:
 
         Of the ``last`` passes with drafts, at most.
         """
-        plain, plain_error = _mean_and_error(list(self._plain))
+        plain, plain_error = _mean_and_error(self._plain)
         drafting = list(self._drafting)[-last:]
         spent, spent_error = _mean_and_error([seconds for _, seconds in drafting])
         yields, yields_error = _mean_and_error([tokens for tokens, _ in drafting])
@@ -136,8 +137,10 @@ class Watch:
 
 def _mean_and_error(values: Sequence[float]) -> tuple[float, float]:
     """The mean without hiccups, and its standard error in units of itself."""
-    usual = sorted(values)[len(values) // 2]
-    clipped = [min(value, _CLIP * usual) for value in values]
-    mean = sum(clipped) / len(clipped)
-    variance = sum((value - mean) ** 2 for value in clipped) / (len(clipped) - 1)
-    return mean, math.sqrt(variance / len(clipped)) / mean
+    most = _CLIP * sorted(values)[len(values) // 2]
+    if max(values) > most:
+        values = [min(value, most) for value in values]
+    count, total = len(values), sum(values)
+    mean = total / count
+    variance = max(sum(map(mul, values, values)) - total * mean, 0.0) / (count - 1)
+    return mean, math.sqrt(variance / count) / mean

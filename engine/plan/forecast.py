@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from gemma_local.engine.commands import BLOCK
 from gemma_local.engine.plan.candidate import Candidate
 from gemma_local.engine.plan.settings import Settings
 from gemma_local.engine.plan.speeds import Speeds
@@ -21,8 +22,6 @@ ACCEPTANCE: Final = {"prose": 0.5, "chat": 0.7, "code": 0.8}
 """Share of drafted tokens that are kept, by kind of work; public reports agree on about these."""
 REFERENCE: Final = 4096
 """Tokens in the cache for the number in the middle, so that models are compared alike."""
-BLOCK: Final = 4
-"""Rows of a verifying pass on CPUs, whatever the draft (`engine.exactness`)."""
 
 _ROW: Final = 0.035
 _PASS: Final = 0.002
@@ -98,6 +97,7 @@ def forecast(
         return pass_seconds(candidate, settings, device_share, speeds, rows, cached)
 
     def drafted(acceptance: float, cached: int) -> float:
+        # On CPUs whole blocks, whatever the draft (`engine.exactness`).
         rows = settings.draft + 1 if on_device else max(BLOCK, settings.draft + 1)
         total = seconds(rows, cached) + settings.draft * draft_seconds(candidate, speeds, on_device)
         return tokens_per_pass(acceptance, settings.draft) / total
@@ -133,9 +133,12 @@ def pass_seconds(
     speeds: Speeds,
     rows: int,
     cached: int,
+    sequences: int = 1,
 ) -> float:
-    """Seconds of one pass over ``rows`` tokens with ``cached`` tokens in the cache."""
-    read = candidate.read_bytes(rows) + candidate.cache_read_bytes(
+    """Seconds of one pass over ``rows`` tokens of so many sequences together, with ``cached``
+    tokens in the cache of each."""
+    # All weights are read once, each one's cache for itself.
+    read = candidate.read_bytes(rows) + sequences * candidate.cache_read_bytes(
         cached, *KV_NUMBER[settings.kv_type]
     )
     host = 1.0 - device_share

@@ -100,7 +100,7 @@ def _run(line: bytes) -> Run | None:
         # Older runs do not have the size.
         plain = {"bytes": 0, **plain}
         run = Run(**{item.name: plain[item.name] for item in fields(Run)})
-        numbers = (run.forecast_plain, run.forecast_prefill, run.at, run.threads)
+        numbers = (run.forecast_plain, run.forecast_prefill, run.at, run.threads, run.bytes)
         speeds = (run.forecast_drafted, run.plain, run.drafted, run.prefill)
         is_sound = all(isinstance(n, (int, float)) for n in numbers) and all(
             isinstance(n, (int, float)) for n in speeds if n is not None

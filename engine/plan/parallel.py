@@ -103,13 +103,12 @@ def _speed(
     if count == 1:
         return forecast.decode.expected
     speeds = speeds_of(machine, fitting.device, threads_of(machine, wishes), bandwidth)
-    # All weights are read once a pass, each one's cache for itself.
-    cached = count * (work.prompt + work.answer // 2)
+    cached = work.prompt + work.answer // 2
     each = draft_seconds(candidate, speeds, share > 0.5)
 
     def speed(draft: int) -> float:
         rows = count * (draft + 1)
-        seconds = pass_seconds(candidate, settings, share, speeds, rows, cached)
+        seconds = pass_seconds(candidate, settings, share, speeds, rows, cached, count)
         return count * tokens_per_pass(ACCEPTANCE["chat"], draft) / (seconds + draft * each)
 
     known = forecast.plain.expected / planned.raw.plain.expected

@@ -27,6 +27,7 @@ from gemma_local.engine.messages import (
     Prefill,
     Sampling,
     Verify,
+    encode,
 )
 from gemma_local.models.prompt import Control, Ids, Text
 from tests.engine.running import GREEDY, PROMPT
@@ -140,6 +141,16 @@ def test_an_abort_inside_llama_cpp_is_reported(engine: Engine, ggufs: Path) -> N
         engine.verify(Verify("v", PROMPT, 4, 2, exact=True))
 
 
+@pytest.mark.skipif(not hasattr(signal, "SIGRTMIN"), reason="there are no real-time signals")
+def test_a_signal_without_a_name_is_reported(engine: Engine, ggufs: Path) -> None:
+    engine.start(load(build("dense", STORY, ggufs), context=512))
+    assert engine.pid is not None
+    number = signal.SIGRTMIN + 1
+    os.kill(engine.pid, number)
+    with pytest.raises(EngineDied, match=f"received signal {number:d}"):
+        engine.verify(Verify("v", PROMPT, 4, 2, exact=True))
+
+
 def test_stopping_a_comparison_leaves_the_engine_in_order(engine: Engine, ggufs: Path) -> None:
     engine.start(load(build("dense", STORY, ggufs)))
     is_over = threading.Event()
@@ -159,6 +170,38 @@ def test_stopping_a_comparison_leaves_the_engine_in_order(engine: Engine, ggufs:
         stopping.join()
     events = list(engine.generate(Generate("a", PROMPT, GREEDY)))
     assert text_of(events) == STORY.text
+
+
+def test_what_was_cancelled_before_does_not_stop_a_comparison(engine: Engine, ggufs: Path) -> None:
+    engine.start(load(build("dense", STORY, ggufs), context=512))
+    engine.cancel("nobody")
+    # Until it has been read, and nothing was left to break off.
+    engine.count([PROMPT])
+    assert engine.verify(Verify("v", PROMPT, 4, 2, exact=True)).equal_text
+
+
+def test_what_is_asked_of_a_dying_engine_fails_too(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the event that says why and the end of the process."""
+    event = encode(Failed(None, "no more", died=True)).decode().strip()
+    program = f"import sys\nprint({event!r}, flush=True)\nsys.stdin.readline()"
+    popen = subprocess.Popen
+    monkeypatch.setattr(
+        subprocess, "Popen", lambda _words, **more: popen([sys.executable, "-c", program], **more)
+    )
+    engine._spawn()
+    until(lambda: engine._failed is not None)
+    [failed] = engine.generate(Generate("a", PROMPT))
+    assert isinstance(failed, Failed) and failed.died and failed.message == "no more"
+
+
+def test_a_process_that_cannot_be_started_leaves_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    engine = Engine(tmp_path / "file" / "engine.log")
+    with pytest.raises(EngineDied, match=r"cannot be started: .*engine\.log"):
+        engine.start(Load("model.gguf"))
+    assert not engine.is_alive
 
 
 def test_requests_to_a_dead_engine_fail_instead_of_hanging(engine: Engine, ggufs: Path) -> None:
@@ -245,6 +288,13 @@ def test_the_parent_s_death_ends_the_engine(ggufs: Path, tmp_path: Path) -> None
     parent.kill()
     parent.wait()
     until(lambda: not _exists(child))
+
+
+def test_a_parent_that_dies_in_the_middle_of_a_line_ends_the_engine(tmp_path: Path) -> None:
+    words = [sys.executable, "-P", "-m", "gemma_local.engine.host", str(tmp_path / "engine.log")]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as host:
+        host.communicate(b'{"type":"Generate","id":"a","pro', timeout=300)
+        assert host.returncode == 0
 
 
 def test_nothing_of_llama_cpp_reaches_the_terminal(ggufs: Path, tmp_path: Path) -> None:

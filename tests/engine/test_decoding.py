@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from gemma_local.engine.messages import Sampling
+from gemma_local.engine.runtime.context import Context
+from gemma_local.models.prompt import Text
 from tests.engine.running import ask, running
 from tests.ggufs import NAN, Drafter, build, byte_tokens, script
 
@@ -74,6 +76,33 @@ def test_four_sequences_at_once_say_what_each_says_alone(ggufs: Path, kind: str)
         for length in LENGTHS:
             together = [reply.tokens for reply in runner.run(*requests(length))]
             assert together == alone
+
+
+def test_drafts_are_made_in_the_order_of_slots(
+    ggufs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In any other order llama.cpp takes the drafter's passes apart."""
+    files = build("dense", STORY, ggufs, drafter=Drafter(wrong_every=3))
+    with running(files, sequences=3) as runner:
+        scheduler, orders = runner.scheduler, set[tuple[int, ...]]()
+        drafted: list[list[int]] = []
+        decode = Context.decode
+
+        def spy(context: Context, *rows: list[int]) -> None:
+            if context.is_drafter:
+                drafted.append(list(rows[2]))
+            decode(context, *rows)
+
+        monkeypatch.setattr(Context, "decode", spy)
+        for i in range(5):
+            prompt = (Text("abcde"[i]),)
+            scheduler.submit(ask(f"r{i}", prompt=prompt, draft=2, max_tokens=9 + 6 * i))
+        while not scheduler.is_idle:
+            scheduler.turn()
+            orders.add(tuple(scheduler._running))
+        assert any(len(order) == 3 and list(order) != sorted(order) for order in orders)
+        assert all(slots == sorted(slots) for slots in drafted)
+        assert [0, 1, 2] in drafted
 
 
 def test_each_sequence_may_draft_another_length(ggufs: Path) -> None:

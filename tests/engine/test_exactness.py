@@ -169,6 +169,31 @@ def test_every_pass_is_a_block_within_the_ring(ggufs: Path, length: int) -> None
         assert {n for _, n in seen} == {1, 4}
 
 
+def test_single_rows_say_nothing_about_threads(
+    ggufs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are computed with one thread, whatever the others have."""
+    files = build("dense", HALF_RIGHT, ggufs, tensor_type="Q4_0", window=64)
+    with running(files, context=2048) as runner:
+        decoder, ring = runner.pair.decoder, ring_cells(64, 2048, runner.pair.ready.ubatch)
+        prompt = (Ids(tuple(100 + i % 80 for i in range(ring - 20))),)
+        observed: list[int] = []
+        observe = decoder._governor.observe
+
+        def note(rows: int, seconds: float, now: float) -> None:
+            observed.append(rows)
+            observe(rows, seconds, now)
+
+        monkeypatch.setattr(decoder._governor, "observe", note)
+        [reply] = runner.run(
+            ask(prompt=prompt, draft=0, exact=True, max_tokens=40, ignore_end=True)
+        )
+        assert reply.end.tally.passes > len(observed) > 0
+        assert set(observed) == {4}
+        runner.run(ask(draft=0, max_tokens=4, ignore_end=True))
+        assert observed[-1] == 1
+
+
 @pytest.mark.parametrize(
     ("draft", "exact", "is_exact"),
     [

@@ -175,6 +175,16 @@ def test_files_and_uses_that_do_not_work_are_sentences(ggufs: Path, tmp_path: Pa
     assert not (tmp_path / "kept").exists()
 
 
+def test_modules_of_the_working_folder_are_not_run(
+    ggufs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = build("dense", Random(), ggufs)
+    (tmp_path / "json.py").write_text("raise SystemExit('a stranger')")
+    monkeypatch.chdir(tmp_path)
+    answer = measure(files.target, None, Use(512, ubatch=64), tmp_path / "kept")
+    assert isinstance(answer, Measured)
+
+
 def test_a_process_that_dies_is_a_sentence(ggufs: Path, tmp_path: Path) -> None:
     files = build("dense", Random(), ggufs)
 

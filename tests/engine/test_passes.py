@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gemma_local.engine.passes import Pass, passes_over, usual_cost
+from gemma_local.engine.pace.calibration import Calibration
+from gemma_local.engine.pace.tracker import Tracker
+from gemma_local.engine.passes import Pass, passes_over, plain_seconds, usual_cost
 from gemma_local.engine.sequence import Limits
 
 FREE, EXACT = Limits(rows=32), Limits(rows=8, ring=256, block=4)
@@ -24,6 +26,8 @@ class Sequence:
     limits: Limits = FREE
     pos: int = 100
     last: int = 7
+    draft: int | None = None
+    tracker: Tracker | None = None
 
 
 @dataclass
@@ -135,3 +139,36 @@ def test_no_other_division_is_cheaper(drafted: list[tuple[int, int]]) -> None:
         groups.append(current)
         cost = sum(usual_cost(len(g) * (max(n for _, n in g) + 1)) for g in groups)
         assert found <= cost
+
+
+def plain(*slots: int, limits: Limits = FREE, speed: float | None = 1.0, fixed: int = 0) -> Case:
+    """Sequences that draft nothing. Pace knows a ``speed`` for all but ``fixed`` of them, whose
+    length of drafts was asked for."""
+    found = case(*((slot, 0) for slot in slots), limits=limits)
+    for place, sequence in enumerate(found.sequences):
+        if place < fixed:
+            sequence.draft = 2
+        else:
+            sequence.tracker = Tracker(Calibration())
+            sequence.tracker.plain_speed = speed
+    return found
+
+
+@pytest.mark.parametrize(
+    ("members", "seconds"),
+    [
+        # One alone: pace has said it.
+        (plain(0, speed=0.1), 10.0),
+        (plain(0, 1, 2, 3), usual_cost(4)),
+        # Each waits for the passes that it is not in.
+        (plain(0, 2, 3), usual_cost(1) + usual_cost(2)),
+        (plain(0, 1, limits=EXACT), usual_cost(8)),
+        (plain(0, 1, 2, limits=ALONE), 3 * usual_cost(4)),
+        (plain(0, 1, fixed=1), usual_cost(2)),
+        (plain(0, 1, fixed=2), None),
+        (plain(0, 1, speed=None), None),
+    ],
+)
+def test_what_a_step_would_take_without_drafts(members: Case, seconds: float | None) -> None:
+    found = plain_seconds(members.sequences, members.cells, 64, usual_cost)  # type: ignore[arg-type]
+    assert found == (None if seconds is None else pytest.approx(seconds))

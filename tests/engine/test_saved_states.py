@@ -142,6 +142,13 @@ def test_any_bytes_are_harmless(
     assert not is_trusted(folder)
 
 
+def test_brackets_without_end_are_harmless(tmp_path: Path) -> None:
+    header = b"[" * 100_000
+    path = saved_states._path(tmp_path, "s")
+    path.write_bytes(saved_states._HEAD.pack(saved_states._MAGIC, len(header)) + header)
+    assert not is_trusted(tmp_path) and not path.exists()
+
+
 def test_foreign_files_are_left_alone(tmp_path: Path) -> None:
     for name in ("notes.txt", "x.state", "A" * 32 + ".state"):
         (tmp_path / name).write_text("mine")
@@ -235,6 +242,7 @@ def test_a_full_disk_is_not_filled_further(tmp_path: Path, monkeypatch: pytest.M
     assert [state.session for state in states(tmp_path).entries()] == ["b"]
     monkeypatch.setattr(shutil, "disk_usage", lambda _path: Disk(100 * gib, 0, gib // 2))
     assert save(states(tmp_path), "c") == 0
+    assert [state.session for state in states(tmp_path).entries()] == ["b"]  # not for nothing
     monkeypatch.setattr(shutil, "disk_usage", lambda _path: Disk(2 * gib, 0, gib // 2))
     assert save(states(tmp_path), "c") > 0  # 5 % of a small disk is less
 

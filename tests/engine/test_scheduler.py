@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from gemma_local.engine import scheduler
-from gemma_local.engine.messages import Delta, Done, Prefill, Read, Sampling
-from gemma_local.engine.runtime.context import Aborted
+from gemma_local.engine.messages import Delta, Done, Failed, Prefill, Read, Sampling
+from gemma_local.engine.runtime.context import Aborted, DecodeFailed
+from gemma_local.engine.sequence import Sequence
 from gemma_local.models.prompt import Ids, Text
 from tests.engine.running import ask, running
 from tests.ggufs import Drafter, build, script
@@ -58,8 +59,14 @@ def test_a_prompt_longer_than_the_context_is_refused_with_a_remedy(ggufs: Path) 
 @pytest.mark.parametrize("token", [-1, 10**6])
 def test_a_token_that_does_not_exist_is_refused(ggufs: Path, token: int) -> None:
     with running(build("dense", STORY, ggufs)) as runner:
-        [reply] = runner.run(ask(prompt=(Ids((token,)),)))
-        assert reply.failed is not None and str(token) in reply.failed.message
+        biased = Sampling(temperature=0.0, logit_bias={token: 1.0})
+        replies = runner.run(
+            ask("a", prompt=(Ids((token,)),)),
+            ask("b", produced=(token,)),
+            ask("c", sampling=biased),
+        )
+        for reply in replies:
+            assert reply.failed is not None and str(token) in reply.failed.message
 
 
 def test_prefill_comes_in_slices_with_progress(ggufs: Path) -> None:
@@ -267,6 +274,30 @@ def test_an_aborted_pass_leaves_nothing_behind(ggufs: Path, phase: str) -> None:
         while not runner.scheduler.is_idle:
             runner.scheduler.turn()
         assert runner.reply("a").tokens == expected.tokens
+
+
+def test_what_was_said_before_a_pass_failed_is_sent(
+    ggufs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with running(build("dense", STORY, ggufs), sequences=2) as runner:
+        monkeypatch.setattr(scheduler, "DELTA_SECONDS", 60.0)
+        decoder, step = runner.pair.decoder, runner.pair.decoder.step
+        said: list[int] = []
+
+        def fail(sequences: list[Sequence]) -> None:
+            step(sequences)
+            if sequences[0].emitted > 20:
+                said.extend(sequences[0].output.ids)
+                # As if its last pass had been the first of two.
+                sequences[-1].finish("length")
+                raise DecodeFailed("no more")
+
+        monkeypatch.setattr(decoder, "step", fail)
+        talking, ended = runner.run(ask("a", draft=0), ask("b", draft=0, prompt=(Text("z"),)))
+        assert talking.failed is not None and isinstance(talking.events[-1], Failed)
+        assert list(talking.tokens) == said
+        assert ended.failed is None and ended.end.reason == "length"
+        assert not runner.scheduler._running
 
 
 def test_deltas_are_batched_and_complete(ggufs: Path) -> None:

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from gemma_local.engine.hardware.machine import Machine
 from gemma_local.engine.plan.choice import SizePlan, plan_one
-from gemma_local.engine.plan.forecast import Forecast, tokens_per_pass
+from gemma_local.engine.plan.forecast import Forecast, pass_seconds, tokens_per_pass
 from gemma_local.engine.plan.history import History, Run, corrections, machine_key
 from gemma_local.engine.plan.settings import Wishes
+from gemma_local.engine.plan.speeds import speeds_of
 from tests.engine.plan.machines import GIB, apple, candidate, card, machine
 
 
@@ -167,6 +168,20 @@ def test_earlier_runs_correct_the_next_forecast_of_the_same_class(tmp_path: Path
     assert corrections(history.runs(), where, has_bandwidth=True)(candidate("E2B")).runs == 0
 
 
+@pytest.mark.parametrize("cached", [100, 20_000])
+def test_each_sequence_of_a_pass_reads_a_window_of_its_own(cached: int) -> None:
+    where, pair = machine(), candidate("31B")
+    settings = plan_one(where, pair).settings
+    assert settings is not None
+    speeds = speeds_of(where, None, settings.threads, None)
+
+    def seconds(cached: int, sequences: int) -> float:
+        return pass_seconds(pair, settings, 0.0, speeds, 8, cached, sequences)
+
+    alone = seconds(cached, 1) - seconds(0, 1)
+    assert seconds(cached, 8) - seconds(0, 8) == pytest.approx(8 * alone)
+
+
 @pytest.mark.parametrize(
     "damage", [b"{", b'{"at": 1}', b"\xff\xfe", b"[]", b'{"plain": "fast"}', b"null"]
 )
@@ -184,11 +199,12 @@ def test_a_damaged_line_costs_only_itself(tmp_path: Path, damage: bytes) -> None
     ]
 
 
-def test_a_run_with_words_for_numbers_does_not_count(tmp_path: Path) -> None:
+@pytest.mark.parametrize("field", ["plain", "bytes"])
+def test_a_run_with_words_for_numbers_does_not_count(tmp_path: Path, field: str) -> None:
     where = machine()
     plain = asdict(run(plan_one(where, candidate("E2B")), where, 1.0))
     path = tmp_path / "runs.jsonl"
-    path.write_text(json.dumps({**plain, "plain": "fast"}) + "\n")
+    path.write_text(json.dumps({**plain, field: "many"}) + "\n")
     assert History(path).runs() == []
 
 
