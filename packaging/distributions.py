@@ -1,9 +1,10 @@
-"""The wheel and the source distribution, the same bytes wherever and whenever they are built.
+"""The wheel and the source distribution, the same bytes whoever builds them, and whenever.
 
 ``python packaging/distributions.py [FOLDER]`` builds them into ``dist``. What they are built from
 is copied first, with modes and times that do not depend on who checked it out; the times are that
 of the last commit, or SOURCE_DATE_EPOCH (https://reproducible-builds.org/specs/source-date-epoch/).
-The same bytes need the same setuptools, too: its version stands in the wheel.
+The same bytes need the same setuptools, too, whose version stands in the wheel, the same zlib, and
+a file system that has modes, which Windows' have not.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import zipfile
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -38,7 +41,7 @@ build_meta.build_sdist(folder)
 
 
 class BuildFailed(Exception):
-    """setuptools could not build; ``str()`` is what it said."""
+    """setuptools could not build; ``str()`` is what it said, and what helps."""
 
 
 def build(root: Path, target: Path, epoch: int) -> tuple[Path, Path]:
@@ -62,7 +65,7 @@ def build(root: Path, target: Path, epoch: int) -> tuple[Path, Path]:
             umask=0o022 if os.name == "posix" else -1,
         )
         if done.returncode != 0:
-            raise BuildFailed(f"{done.stdout}\n{done.stderr}".strip())
+            raise BuildFailed(_explained(f"{done.stdout}\n{done.stderr}".strip()))
         (wheel,), (sdist,) = out.glob("*.whl"), out.glob("*.tar.gz")
         _normalise(sdist, epoch)
         return _moved(wheel, target), _moved(sdist, target)
@@ -89,6 +92,23 @@ def pack(folder: Path, archive: Path, epoch: int) -> None:
             _add(tar, info, file if file.is_file() else None, epoch)
 
 
+def pack_zip(folder: Path, archive: Path, epoch: int) -> None:
+    """``folder`` as a ``.zip`` that begins with its name, the same bytes each time."""
+    date = datetime.fromtimestamp(max(EARLIEST, epoch), UTC).timetuple()[:6]
+    with zipfile.ZipFile(archive, "w") as packed:
+        for file in sorted(folder.rglob("*"), key=lambda file: file.as_posix()):
+            if not file.is_file():
+                continue
+            info = zipfile.ZipInfo(file.relative_to(folder.parent).as_posix(), date)
+            info.create_system = 3  # Unix, wherever it is packed
+            info.external_attr = 0o644 << 16
+            info.file_size = file.stat().st_size
+            is_packed = file.suffix in (".whl", ".gguf")
+            info.compress_type = zipfile.ZIP_STORED if is_packed else zipfile.ZIP_DEFLATED
+            with file.open("rb") as content, packed.open(info, "w") as copy:
+                shutil.copyfileobj(content, copy, 1 << 20)
+
+
 def _add(tar: tarfile.TarFile, info: tarfile.TarInfo, file: Path | None, epoch: int) -> None:
     info.uid = info.gid = 0
     info.uname = info.gname = ""
@@ -99,6 +119,16 @@ def _add(tar: tarfile.TarFile, info: tarfile.TarInfo, file: Path | None, epoch: 
     else:
         with file.open("rb") as content:
             tar.addfile(info, content)
+
+
+def _explained(said: str) -> str:
+    """What setuptools said; first what to do where it is not there or too old."""
+    if "No module named 'setuptools'" in said or "`project.license`" in said:
+        return (
+            "There is no setuptools here that knows this pyproject.toml: run `python3 "
+            f"packaging/make_venv.py release`, and this with the Python of .venv.\n{said}"
+        )
+    return said
 
 
 def _normalise(sdist: Path, epoch: int) -> None:
@@ -156,7 +186,7 @@ def main() -> int:
         for file in build(ROOT, parser.parse_args().folder, source_epoch(ROOT)):
             print(file)
     except BuildFailed as error:
-        print(f"The build failed. setuptools said:\n{error}", file=sys.stderr)
+        print(f"The build failed.\n{error}", file=sys.stderr)
         return 1
     return 0
 

@@ -12,6 +12,10 @@ from gemma_local.app.command_tree import Command, command_tree
 from gemma_local.app.exit_codes import ExitCode
 
 _WIDTH: Final = 72
+_LITERAL: Final = str.maketrans(
+    # Left alone the last three become quotation marks and accents, which no shell understands.
+    {"\\": "\\e", "-": "\\-", "`": "\\(ga", "^": "\\(ha", "~": "\\(ti"}
+)
 _VARIABLES: Final = {
     "GEMMA_LOCAL_MODEL": "The model to run, in place of --model.",
     "GEMMA_LOCAL_TABLE__NAME": "A setting, such as GEMMA_LOCAL_SCREEN__THEME. It goes before the "
@@ -64,7 +68,7 @@ def _lines(tree: Command, version: str) -> Iterator[str]:
     yield from _facts("ENVIRONMENT", _VARIABLES.items())
     yield from _facts("FILES", _FILES.items())
     yield ".PP"
-    yield "`gemma\\-local paths` lists the folders as they are on this system."
+    yield _escaped("`gemma-local paths` lists the folders as they are on this system.")
     yield from _facts("EXIT STATUS", ((str(code.value), f"{code.meaning}.") for code in ExitCode))
     yield ".SH EXAMPLES"
     yield ".nf"
@@ -113,5 +117,5 @@ def _paragraphs(text: str) -> Iterator[str]:
 
 def _escaped(text: str) -> str:
     """Text that roff takes as it stands."""
-    plain = text.replace("\\", "\\e").replace("-", "\\-")
+    plain = text.translate(_LITERAL)
     return f"\\&{plain}" if plain.startswith((".", "'")) else plain

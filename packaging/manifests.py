@@ -61,9 +61,13 @@ def formula(release: Release, bundles: Sequence[Path]) -> str:
 def winget(release: Release, archive: Path) -> dict[str, str]:
     """The three manifests for a ZIP file with the command for Windows, by their names. Raises
     BadManifest."""
-    with zipfile.ZipFile(archive) as content:
-        if WINDOWS_COMMAND not in content.namelist():
-            raise BadManifest(f"there is no {WINDOWS_COMMAND} in {archive.name}")
+    try:
+        with zipfile.ZipFile(archive) as content:
+            names = content.namelist()
+    except zipfile.BadZipFile as error:
+        raise BadManifest(f"{archive.name} is no ZIP file") from error
+    if WINDOWS_COMMAND not in names:
+        raise BadManifest(f"there is no {WINDOWS_COMMAND} in {archive.name}")
     values = {
         "ZIP_URL": f"{release.base_url}/{archive.name}",
         "ZIP_SHA256": sha256(archive).upper(),

@@ -17,6 +17,10 @@ NETWORK = (
     "pip could not reach its package index: check the network and the proxy settings, then run "
     "the same command again."
 )
+CERTIFICATE = (
+    "Somebody on the way (a company's proxy, mostly) shows a certificate that is not trusted here: "
+    "name the file of your network's certificates in PIP_CERT, then run the same command again."
+)
 NO_RELEASE = (
     "pip found no fitting release: check the index that it is set up with (`pip config list`) and "
     "this machine's Python version."
@@ -39,6 +43,7 @@ REMEDIES = (
     ("Killed signal", OUT_OF_MEMORY),
     ("CMake Error", BUILD_STOPPED),
     ("FAILED: ", BUILD_STOPPED),
+    ("CERTIFICATE_VERIFY_FAILED", CERTIFICATE),
     ("NameResolutionError", NETWORK),
     ("NewConnectionError", NETWORK),
     ("ConnectTimeoutError", NETWORK),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -87,6 +88,9 @@ class Checklist:
 
     def builds(self) -> None:
         """Wheel and source distribution are the same bytes when they are built again."""
+        self._out.mkdir(parents=True, exist_ok=True)
+        if others := _of_other_releases(self._out, self._release.version):
+            raise NotReady(f"{self._out} holds {', '.join(others)}: move what is not published now")
         epoch = source_epoch(self._root)
         try:
             first = build(self._root, self._out, epoch)
@@ -95,7 +99,7 @@ class Checklist:
                     if one.read_bytes() != other.read_bytes():
                         raise NotReady(f"{one.name} differs from build to build: find out why")
         except BuildFailed as error:
-            raise NotReady(f"the build failed; setuptools said:\n{error}") from error
+            raise NotReady(f"the build failed:\n{error}") from error
 
     def bill_of_materials(self) -> None:
         """What this release was tested with."""
@@ -114,9 +118,12 @@ class Checklist:
                 (self._out / "gemma-local.rb").write_text(text, encoding="utf-8")
             else:
                 print(f"   no formula: put the bundles (packaging/bundle.py) into {self._out}")
-            if self._options.windows_zip:
-                for name, text in winget(self._release, self._options.windows_zip).items():
+            if archive := self._options.windows_zip:
+                for name, text in winget(self._release, archive).items():
                     (self._out / name).write_text(text, encoding="utf-8")
+                if archive.resolve() != (self._out / archive.name).resolve():
+                    # The manifests name it as one of the files that are published.
+                    shutil.copy(archive, self._out)
             else:
                 print("   no manifests for winget: give the ZIP file with --windows-zip")
         except (BadManifest, OSError) as error:
@@ -154,6 +161,17 @@ class Checklist:
         return done.stdout.strip()
 
 
+def _of_other_releases(folder: Path, version: str) -> list[str]:
+    """What lies in a folder and is named after another release: `gh release create` would publish
+    it with this one."""
+    own = re.compile(rf"gemma[-_]local-{re.escape(version)}(?![\w.]*\d)")
+    return sorted(
+        file.name
+        for file in folder.iterdir()
+        if re.match(r"gemma[-_]local-\d", file.name) and not own.match(file.name)
+    )
+
+
 def main(root: Path = ROOT) -> int:
     """Go through the list; the exit code is 1 if something is not right."""
     parser = argparse.ArgumentParser(description="Checks and makes a release; uploads nothing.")
@@ -169,15 +187,18 @@ def main(root: Path = ROOT) -> int:
         help="leave the tests out, for a trial of the rest",
     )
     options = parser.parse_args()
-    base_url = f"{options.homepage}/releases/download/v{options.version}"
-    publisher = options.homepage.rstrip("/").split("/")[-2]
-    release = Release(options.version, options.homepage, base_url, publisher)
+    homepage = options.homepage.rstrip("/")
+    address = re.fullmatch(r"https://[^/]+/(?:[^/]+/)*([\w.-]+)/[\w.-]+", homepage)
+    if address is None:
+        parser.error(f"--homepage {options.homepage} is not of the form https://.../OWNER/NAME")
+    base_url = f"{homepage}/releases/download/v{options.version}"
+    release = Release(options.version, homepage, base_url, address[1])
     checklist = Checklist(root, release, options)
     for what, step in checklist.steps():
         print(f"-- {what}", flush=True)
         try:
             step()
-        except NotReady as problem:
+        except (NotReady, OSError) as problem:
             print(f"Not ready: {problem}.", file=sys.stderr)
             return 1
     print(checklist.farewell())

@@ -16,15 +16,22 @@ from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Final
 
-from cyclonedx.contrib.license.factories import LicenseFactory
-from cyclonedx.model.bom import Bom
-from cyclonedx.model.component import Component, ComponentType
-from cyclonedx.model.license import License, LicenseExpression
-from cyclonedx.output.json import JsonV1Dot6
 from distributions import ROOT, source_epoch
-from packageurl import PackageURL
-from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
+
+try:
+    from cyclonedx.contrib.license.factories import LicenseFactory
+    from cyclonedx.model.bom import Bom
+    from cyclonedx.model.component import Component, ComponentType
+    from cyclonedx.model.license import License, LicenseExpression
+    from cyclonedx.output.json import JsonV1Dot6
+    from packageurl import PackageURL
+    from packaging.requirements import Requirement
+    from packaging.utils import canonicalize_name
+except ModuleNotFoundError as error:
+    raise SystemExit(
+        f"{error.name} is not installed beside this Python: run `python3 packaging/make_venv.py "
+        "release`, and this with the Python of .venv."
+    ) from None
 
 NAME: Final = "gemma-local"
 

@@ -44,9 +44,9 @@ def is_transient(error: Exception) -> bool:
     """Whether the same request may succeed a little later."""
     if isinstance(error, HfHubHTTPError):
         return error.response.status_code in TRANSIENT_STATUSES
-    return isinstance(error, httpx2.TransportError) and not isinstance(
-        error, httpx2.UnsupportedProtocol
-    )
+    if isinstance(error, httpx2.UnsupportedProtocol) or _is_untrusted(error):
+        return False
+    return isinstance(error, httpx2.TransportError)
 
 
 def wait_asked_by(error: Exception) -> float | None:
@@ -121,6 +121,13 @@ def explained(error: Exception, endpoint: str, repository: str, file: str = "") 
             return HubUnreachable(
                 f"{endpoint} is no web address ({error}); correct HF_ENDPOINT or the proxy settings"
             )
+        case _ if _is_untrusted(error):
+            return HubUnreachable(
+                f"the certificate of {endpoint} is not trusted on this machine ({error}). A proxy "
+                "that looks into connections (company, school) shows one of its own: name the file "
+                "with its certificate in SSL_CERT_FILE. Else set the machine's clock right, or "
+                "leave the mirror out (HF_ENDPOINT)."
+            )
     return HubUnreachable(
         f"{what} could not be fetched: {reason(error)}. See whether the network is up and whether "
         f"{endpoint} can be reached; what has come stays, and the same command goes on from there."
@@ -133,6 +140,12 @@ def offline(what: str) -> Offline:
         f"{what} is not on this machine, and nothing may be fetched (HF_HUB_OFFLINE or --offline). "
         "Allow the network, or bring it with `gemma-local models import`."
     )
+
+
+def _is_untrusted(error: Exception) -> bool:
+    """Whether the other end's certificate was refused: it will be the next time, too."""
+    # The HTTP client passes on the words of Python's ssl module, and nothing else.
+    return isinstance(error, httpx2.ConnectError) and "CERTIFICATE_VERIFY_FAILED" in str(error)
 
 
 def _status(error: HfHubHTTPError) -> str:

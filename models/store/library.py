@@ -15,6 +15,7 @@ import platformdirs
 
 from gemma_local.models.drafter import inspect_drafter
 from gemma_local.models.errors import BadModelFile, GemmaLocalError
+from gemma_local.models.given_path import given_path
 from gemma_local.models.pair import DRAFTER_FOLDER, check_pair, find_drafter
 from gemma_local.models.store.checksum import OnBytes
 from gemma_local.models.store.disk import check_space, write_problem
@@ -97,7 +98,7 @@ class Library:
         or that has this size (``E2B``). Raises NoSuchModel."""
         entries = self.models()
         typed = name.casefold()
-        path = Path(name).expanduser()
+        path = given_path(name)
         for match in (
             [entry for entry in entries if entry.name.casefold() == typed],
             [e for e in entries if path.exists() and e.path.resolve() == path.resolve()],
@@ -164,7 +165,7 @@ class Library:
             BadModelFile: it is none that could be used.
             StoreError: it cannot be written.
         """
-        path = path.expanduser().absolute()
+        path = given_path(path).absolute()
         header = read_header(path, self._headers)
         if header.kind == "unusable":
             raise BadModelFile(header.problem)

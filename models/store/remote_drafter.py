@@ -55,6 +55,9 @@ def remote_architecture(
 ) -> str | None:
     """``general.architecture`` of a file on the hub, from its first bytes; None if it is no GGUF.
     Raises StoreError."""
+    if not remote.bytes:
+        # There is no first byte that could be asked for.
+        return None
     wanted = Wanted(remote.repository, remote.file, remote.commit)
     head = hub.fetch_header(wanted, min(_PEEK, remote.bytes), on_trouble)
     header = HeaderReader(Path(remote.file), io.BytesIO(head), remote.bytes)

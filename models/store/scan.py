@@ -39,7 +39,8 @@ def scan(home: Path, environment: Mapping[str, str]) -> Iterator[Found]:
         yield from _in_folder(folder, "LM Studio")
     ollama = environment.get("OLLAMA_MODELS")
     yield from _in_ollama(Path(ollama) if ollama else home / ".ollama" / "models")
-    if (folder_text := environment.get("LLAMA_CACHE")) is not None:
+    # Empty it counts as unset, there as here: it would be the current folder.
+    if folder_text := environment.get("LLAMA_CACHE"):
         yield from _in_folder(Path(folder_text), "llama.cpp")
     else:
         yield from _in_folder(_cache_folder(home, environment) / "llama.cpp", "llama.cpp")

@@ -140,6 +140,33 @@ def test_silence_is_filled_and_a_failure_ends_with_its_last_lines(
     assert failure.endswith(pip_process.DISK_FULL)
 
 
+def test_a_certificate_that_is_not_trusted_is_no_matter_of_the_network(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pip_process = script("pip_process", monkeypatch)
+    said = [
+        "WARNING: Retrying after SSLError(1, '[SSL: CERTIFICATE_VERIFY_FAILED]'",
+        "ERROR: Could not find a version that satisfies the requirement pip",
+    ]
+    assert pip_process.remedy(said) == pip_process.CERTIFICATE
+
+
+def test_a_build_without_setuptools_says_what_to_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    distributions = script("distributions", monkeypatch)
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    (tree / "pyproject.toml").touch()
+    python = program(
+        tmp_path / "python",
+        "echo \"ModuleNotFoundError: No module named 'setuptools'\" >&2; exit 1",
+    )
+    monkeypatch.setattr(sys, "executable", str(python))
+    with pytest.raises(distributions.BuildFailed, match=r"make_venv\.py release"):
+        distributions.build(tree, tmp_path / "out", 1_700_000_000)
+
+
 def test_success_is_no_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pip_process = script("pip_process", monkeypatch)
     python = program(tmp_path / "python", "echo fine")

@@ -68,6 +68,11 @@ def test_text_that_looks_like_a_macro_is_none(script: Script) -> None:
     assert escaped("a\\b --c") == "a\\eb \\-\\-c"
 
 
+def test_what_a_shell_is_to_understand_stays_ascii(script: Script) -> None:
+    assert script("man_page")._escaped("`~/a^b`") == "\\(ga\\(ti/a\\(hab\\(ga"
+    assert not set(MAN_PAGE.read_text(encoding="utf-8")) & set("`~^")
+
+
 def test_the_desktop_entry_has_what_the_specification_wants() -> None:
     parser = configparser.ConfigParser(interpolation=None)
     parser.optionxform = str  # type: ignore[assignment,method-assign]  # its keys have capitals

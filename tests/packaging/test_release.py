@@ -105,6 +105,49 @@ def test_the_steps_come_in_their_order_and_nothing_uploads(
     assert "twine upload" in steps.farewell()
 
 
+def test_what_is_left_of_other_releases_would_be_published(
+    release: ModuleType, repository: Path
+) -> None:
+    for name in (
+        *("gemma_local-1.2.3-py3-none-any.whl", "gemma_local-1.2.3.tar.gz", "windows.zip"),
+        *("gemma-local-1.2.3.cdx.json", "gemma-local-1.2.3-linux-x86_64-py3.12.tar.gz"),
+        *("gemma_local-1.2.30.tar.gz", "gemma-local-1.2.2-darwin-arm64-py3.12.tar.gz"),
+    ):
+        (repository / "dist" / name).parent.mkdir(exist_ok=True)
+        (repository / "dist" / name).touch()
+    others = (
+        r"gemma-local-1\.2\.2-darwin-arm64-py3\.12\.tar\.gz, gemma_local-1\.2\.30\.tar\.gz: move"
+    )
+    with pytest.raises(release.NotReady, match=others):
+        checklist(release, repository).builds()
+
+
+def test_the_zip_file_for_windows_is_published_with_the_rest(
+    release: ModuleType, manifests: ModuleType, repository: Path, tmp_path: Path
+) -> None:
+    archive = tmp_path / "windows.zip"
+    with zipfile.ZipFile(archive, "w") as content:
+        content.writestr(manifests.WINDOWS_COMMAND, "x")
+    steps = checklist(release, repository)
+    steps._options.windows_zip = archive
+    steps.manifests()
+    assert (repository / "dist" / archive.name).read_bytes() == archive.read_bytes()
+
+
+@pytest.mark.parametrize("homepage", ["example.org", "https://example.org", "https://a.org/us/"])
+def test_a_homepage_without_owner_and_name_is_refused(
+    release: ModuleType,
+    repository: Path,
+    homepage: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr("sys.argv", ["release.py", "1.2.3", "--homepage", homepage])
+    with pytest.raises(SystemExit):
+        release.main(repository)
+    assert "is not of the form https://.../OWNER/NAME" in capsys.readouterr().err
+
+
 def test_checksums_are_those_of_the_files(release: ModuleType, repository: Path) -> None:
     steps = checklist(release, repository)
     (repository / "dist" / "b.whl").write_bytes(b"b")
@@ -183,6 +226,12 @@ def test_a_zip_file_without_the_command_is_refused(manifests: ModuleType, tmp_pa
         pass
     with pytest.raises(manifests.BadManifest, match="there is no gemma-local/"):
         manifests.winget(manifests.Release("1.2.3", HOME, URL, "us"), tmp_path / "empty.zip")
+
+
+def test_what_is_no_zip_file_is_refused(manifests: ModuleType, tmp_path: Path) -> None:
+    (tmp_path / "page.zip").write_text("<html>")
+    with pytest.raises(manifests.BadManifest, match=r"page\.zip is no ZIP file"):
+        manifests.winget(manifests.Release("1.2.3", HOME, URL, "us"), tmp_path / "page.zip")
 
 
 def test_a_place_without_a_value_is_refused(manifests: ModuleType) -> None:

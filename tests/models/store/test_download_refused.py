@@ -9,6 +9,7 @@ import textwrap
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
+import httpx2
 import pytest
 
 from gemma_local.models.store import disk
@@ -19,6 +20,7 @@ from gemma_local.models.store.errors import (
     NotOnHub,
     Offline,
 )
+from gemma_local.models.store.hub_errors import explained, is_transient
 from gemma_local.models.store.patience import Patience, asked_wait
 from gemma_local.models.store.wanted import Wanted
 from tests.hub import (
@@ -116,6 +118,19 @@ def test_nobody_at_the_other_end(files: Files, getter: Getter) -> None:
     with pytest.raises(HubUnreachable, match="no connection"):
         getter.get(files.wanted())
     assert len(getter.remarks) == getter.patience.attempts - 1
+
+
+def test_a_certificate_that_is_not_trusted_is_named_at_once() -> None:
+    # What httpx makes of ssl.SSLCertVerificationError.
+    error = httpx2.ConnectError(
+        "[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: self-signed certificate"
+    )
+    assert not is_transient(error)
+    explanation = explained(error, "https://mirror.example", REPOSITORY)
+    assert isinstance(explanation, HubUnreachable)
+    assert "the certificate of https://mirror.example is not trusted" in str(explanation)
+    assert "SSL_CERT_FILE" in str(explanation)
+    assert is_transient(httpx2.ConnectError("[Errno 111] Connection refused"))
 
 
 # --------------------------------------------------------------------------------- offline, disk

@@ -74,6 +74,7 @@ def test_where_there_is_none(getter: Getter, contents: dict[str, bytes]) -> None
             "model.gguf": contents["target"],
             "mtp-no-drafter.gguf": contents["projector"],
             "page.gguf": b"<html>",
+            "nothing.gguf": b"",
             "another-quant.gguf": contents["target"] + PAD,
         },
     )

@@ -61,6 +61,17 @@ def test_folders_that_were_moved(tmp_path: Path) -> None:
     assert [f.name for f in scan(tmp_path / "home", places)] == ["gemma4-e4b", "cached"]
 
 
+@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="folders of Linux")
+def test_a_folder_that_is_named_empty_is_the_usual_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make.target(tmp_path / "here", "here.gguf")
+    make.target(tmp_path / "home" / ".cache" / "llama.cpp", "cached.gguf")
+    monkeypatch.chdir(tmp_path / "here")
+    places = {"OLLAMA_MODELS": "", "LLAMA_CACHE": ""}
+    assert [f.name for f in scan(tmp_path / "home", places)] == ["cached"]
+
+
 def test_what_is_no_model_or_damaged_is_passed_over(tmp_path: Path) -> None:
     home, models = tmp_path / "home", tmp_path / "home" / ".ollama" / "models"
     page = tmp_path / "page"
