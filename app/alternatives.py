@@ -99,7 +99,6 @@ class _Several:
 
     def run(self, requests: Sequence[Generate], rendering: Rendering) -> ExitCode:
         """Ask for all of them and show each in its turn."""
-        codes = set()
         with first_interrupt_calls(self._stop.ask), ThreadPoolExecutor(len(requests)) as pool:
             try:
                 futures = [

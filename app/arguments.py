@@ -341,7 +341,7 @@ def add_pair_options(parser: Parser) -> None:
     )
     add("--ctx", metavar="N", type=whole(16, 1 << 20), help="context length in tokens")
     add("--threads", metavar="N", type=whole(1, 1024), help="threads to compute with")
-    add("--gpu-layers", metavar="N", type=whole(-1, 1024), help="layers on the GPU, -1 for all")
+    add("--gpu-layers", metavar="N", type=whole(-1, 1024), help="layers on the GPU, -1: as planned")
     add(
         "--kv-type",
         metavar="TYPE",

@@ -26,10 +26,11 @@ from gemma_local.engine.client import Engine, EngineDied, EngineFailed
 from gemma_local.engine.messages import Delta, Done, Failed, Generate, Prefill, Read
 from gemma_local.models.chat_format import Rendering
 from gemma_local.models.errors import GemmaLocalError
-from gemma_local.models.guest_reply import GuestReply, reply_for
+from gemma_local.models.guest_reply import reply_for
 from gemma_local.models.message import Message, Opening
 from gemma_local.models.prompt import Prompt, Text
 from gemma_local.models.reply import Reply
+from gemma_local.models.split_reply import SplitReply
 from gemma_local.models.tool_call import ParsedCall
 
 LEAST_REPLY: Final = 32
@@ -37,7 +38,6 @@ LEAST_REPLY: Final = 32
 
 SAVE_AFTER: Final = 20.0
 """Seconds of rest after which the state of the conversation is written to disk."""
-_FAILED: Final = "failed"
 
 LONG_READING: Final = 2.0
 """Seconds from which on it is worth the disk not to read the beginning of prompts again."""
@@ -387,7 +387,7 @@ class Assistant:
             self._listener.died(str(death))
             self._engine.restart(self._listener.event)
 
-    def _reply(self, opening: Opening) -> Reply | GuestReply:
+    def _reply(self, opening: Opening) -> SplitReply:
         return reply_for(self._is_gemma4, self._markers, self.conversation.tools, opening)
 
     def _keep_rest(self, live: LiveAnswer) -> None:
@@ -397,4 +397,4 @@ class Assistant:
             live.stream.stop()
             self.conversation.withdraw()
         else:
-            self._take(live.stream.finish(message, state="stopped", finish=_FAILED))
+            self._take(live.stream.finish(message, state="stopped", finish="failed"))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from gemma_local.app.fences import fence_for
 from gemma_local.app.workspace.errors import Sensitive, Unreadable
 from gemma_local.app.workspace.file_text import MOST_BYTES, read_text
 from gemma_local.app.workspace.listing import list_files
@@ -14,7 +15,6 @@ from gemma_local.app.workspace.mention import Mention, mentions, shown_path
 from gemma_local.app.workspace.sensitive import is_sensitive
 
 _MOST_LISTED: Final = 500
-_BACKTICKS: Final = re.compile("`+")
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 _LANGUAGES: Final = {
@@ -173,7 +173,7 @@ class _Message:
         )
 
     def _add(self, heading: str, language: str, content: str) -> None:
-        fence = "`" * max(3, 1 + max(map(len, _BACKTICKS.findall(content)), default=0))
+        fence = fence_for(content)
         before = f"\n\n{heading}\n{fence}{language}\n"
         after = f"{'' if content.endswith(chr(10)) or not content else chr(10)}{fence}"
         start = self._length + len(before)

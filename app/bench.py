@@ -79,14 +79,14 @@ def _remember(launch: Launch, ready: Ready, results: list[Result], pid: int | No
     """Keep the speeds over all kinds, those of plain decoding and of the automatic draft."""
     # Those of all kinds together come last.
     speeds = {result.arm.name: result for result in results}
-    plain, auto = speeds[PLAIN], speeds.get(AUTO)
+    plain, auto = speeds[PLAIN], speeds[AUTO]
     if plain.total.decoded_tokens >= LEAST_DECODED:
         remember(
             launch,
             ready,
             pid,
             plain=plain.speed,
-            drafted=auto.speed if auto is not None else None,
+            drafted=auto.speed,
             prefill=plain.prefill_speed,
         )
 

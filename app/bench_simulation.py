@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import mean
 from typing import Final
 
@@ -19,6 +18,7 @@ from gemma_local.app.output import write_json
 from gemma_local.app.terminal import progress, table
 from gemma_local.engine.pace.profile import Profile, read_profiles, usual_profiles
 from gemma_local.engine.pace.simulation import Outcome, simulate
+from gemma_local.models.given_path import given_path
 
 USUAL: Final = 3
 """The length that llama.cpp drafts unless it is told another one."""
@@ -87,7 +87,7 @@ def chosen(names: Sequence[str]) -> list[Profile]:
     found: list[Profile] = []
     for name in names:
         if name.endswith(".json"):
-            found += read_profiles(Path(name).expanduser())
+            found += read_profiles(given_path(name))
             continue
         named = [profile for profile in usual if profile.name.startswith(name)]
         if not named:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from gemma_local.app.context_window import Window
+from gemma_local.app.counted import counted
 from gemma_local.app.sessions.entry import Entry
 from gemma_local.models.message import Message, ToolCall, Value
 
@@ -67,11 +68,11 @@ class Compacted:
         """What was dropped, in one sentence."""
         parts = []
         if self.stubs:
-            parts.append(f"{_counted(self.stubs, 'tool output')} became one line each")
+            parts.append(f"{counted(self.stubs, 'tool output')} became one line each")
         if self.summarised:
-            parts.append(f"{_counted(self.summarised, 'message')} became a summary")
+            parts.append(f"{counted(self.summarised, 'message')} became a summary")
         if self.dropped:
-            parts.append(f"{_counted(self.dropped, 'message')} left the context")
+            parts.append(f"{counted(self.dropped, 'message')} left the context")
         if not parts:
             return f"nothing can be dropped from the {self.before} tokens of the context"
         what = ", ".join(parts)
@@ -219,7 +220,3 @@ def _calls_of_results(live: Sequence[Entry]) -> dict[int, ToolCall]:
                 waiting.remove(same)
             calls[entry.number] = same
     return calls
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"

@@ -112,6 +112,10 @@ class Conversation:
                 waiting = list(message.calls)
         return tuple(waiting)
 
+    def count_up_to(self, number: int) -> int:
+        """How many entries there are up to the one with this number."""
+        return sum(entry.number <= number for entry in self.entries)
+
     def view(self, live: Sequence[Entry] | None = None) -> View:
         """The messages that the model reads, of all entries or of the ``live`` ones given."""
         messages: list[Message] = []

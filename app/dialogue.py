@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gemma_local.app import folders
@@ -29,7 +28,6 @@ from gemma_local.app.stop import Stop
 from gemma_local.engine.client import Engine
 from gemma_local.engine.messages import Done, Generate, Ready
 from gemma_local.models.chat_format import Rendering
-from gemma_local.models.prompt import Text
 
 if TYPE_CHECKING:
     # Loaded where there are tools: who only chats need not wait for it.
@@ -66,6 +64,7 @@ class Dialogue:
         self._launch: Launch | None = None
         self._writer: PromptWriter | None = None
         self._engine: Engine | None = None
+        self._ready: Ready | None = None
         self._saving: Saving | None = None
         self._kept: Kept | None = None
         self._assistant: Assistant | None = None
@@ -156,9 +155,11 @@ class Dialogue:
 
     @property
     def ready(self) -> Ready:
-        """The facts about the pair that is loaded."""
-        assert self._engine is not None and self._engine.ready is not None
-        return self._engine.ready
+        """The facts about the pair that is loaded, or was when the engine ended."""
+        if self._engine is not None and self._engine.ready is not None:
+            self._ready = self._engine.ready
+        assert self._ready is not None
+        return self._ready
 
     # ------------------------------------------------------------------------- the conversation
 
@@ -254,24 +255,30 @@ class Dialogue:
     # ----------------------------------------------------------------------------- the sessions
 
     def begin_new(self) -> None:
-        """Begin a new conversation; what was said stays saved."""
+        """Begin a new conversation; what was said stays saved. Raises EngineFailed, EngineDied."""
+        self._wake_engine()
         self.leave()
         self._begin(self._saved.open_new(self.ready, system=self.options.system or ""))
 
     def resume(self, id: str) -> None:  # noqa: A002 - it is the session's id everywhere
-        """Go on with another session. Raises SessionInUse, NoSuchSession, SessionsUnavailable."""
+        """Go on with another session.
+
+        Raises SessionInUse, NoSuchSession, SessionsUnavailable, EngineFailed, EngineDied.
+        """
         if id == self.kept.label:
             return
+        self._wake_engine()
         self.leave()
         self._begin(self._saved.open_old(id, self.ready))
 
     def branch(self, upto: int) -> None:
         """Go on in a copy that has the first ``upto`` entries. What there was stays as it is.
 
-        Raises UsageError if there are not so many, SessionsUnavailable.
+        Raises UsageError if there are not so many, SessionsUnavailable, EngineFailed, EngineDied.
         """
         if not 0 <= upto <= len(self.conversation.entries):
             raise UsageError(f"there are {len(self.conversation.entries)} messages to branch at")
+        self._wake_engine()
         self.leave()
         kept = self.kept
         if upto == 0:
@@ -311,6 +318,12 @@ class Dialogue:
         self._engine = launch.open(on_loading)
         return self.ready
 
+    def _wake_engine(self) -> None:
+        """Start an engine that has ended again. What the model works with is counted when a
+        conversation begins: one that could not be counted would be half begun."""
+        if not self.engine.is_alive:
+            self.revive(self._listener.event)
+
     def _begin(self, kept: Kept) -> None:
         if self._kept is not None and self._kept is not kept:
             self._kept.close()
@@ -347,26 +360,19 @@ class Dialogue:
             return request(rendering, self.options, is_gemma4=is_gemma4, session=kept.label)
 
         self._assistant = Assistant(
-            self.engine,
-            conversation,
-            self._listener,
-            make_request,
+            *(self.engine, conversation, self._listener, make_request),
             is_gemma4=is_gemma4,
             saves=bool(kept.label),
         )
         if bench is not None:
-            from gemma_local.app.agent.loop import Agent
+            from gemma_local.app.agent.assembly import agent_with
 
             assert self._terms is not None and self._on_tools is not None
-            if bench.task is not None:
-                from gemma_local.app.agent.helpers import Helpers
-
-                bench.task.helpers = Helpers(
-                    self.engine, conversation, make_request, bench, self._terms, is_gemma4=is_gemma4
-                )
-            usual = sampling(self.options, is_gemma4=is_gemma4).temperature
-            self._agent = Agent(
-                self._assistant, bench, self._terms, self._on_tools, self.answer, temperature=usual
+            self._agent = agent_with(
+                *(bench, self._assistant, self.engine, self._terms, self._on_tools),
+                *(self.answer, make_request),
+                temperature=sampling(self.options, is_gemma4=is_gemma4).temperature,
+                is_gemma4=is_gemma4,
             )
             if bench.instructions.remark:
                 self._listener.notice(bench.instructions.remark)
@@ -376,17 +382,12 @@ class Dialogue:
         assert self._writer is not None
         if self._terms is None or self._on_tools is None:
             return None
-        from gemma_local.app.agent.workbench import workbench_for
+        from gemma_local.app.agent.assembly import bench_with
 
-        found = workbench_for(
-            self._terms,
-            Path.cwd(),
-            self.ready.context,
-            self.launch.target,
-            lambda text: self.engine.count([(Text(text),)])[0],
+        found = bench_with(
+            *(self._terms, self.engine, self.ready, self.launch.target),
             label=self.kept.label,
             supports_tools=self._writer.supports_tools,
-            sequences=self.ready.sequences,
         )
         self.toolless = found if isinstance(found, str) else ""
         return None if isinstance(found, str) else found

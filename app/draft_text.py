@@ -13,8 +13,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from gemma_local.app.file_replacing import replace_file
 from gemma_local.app.sessions.lock import SessionLock
-from gemma_local.app.written import Written, file_stem, read_written, replace_file
+from gemma_local.app.written import Written, file_stem, read_written
 
 EVERY_SECONDS: Final = 1.0
 

@@ -8,10 +8,11 @@
 ``pace``     null where the length of drafts was given. ``lengths``: passes by the length of their
              draft, 0 first; ``parked``: passes without one because none would have paid;
              ``parked_now`` and ``reason``: the last pass; ``plain_tokens_per_second``: what
-             decoding without drafts would yield, ``gain``: 0.46 is 46 % faster than that, both
-             null while not known; ``calibration``: a list of what the drafter ``stated`` on
-             average, the share that was ``accepted``, and of how many ``tokens``, since the pair
-             was loaded; ``seconds`` were spent deciding
+             decoding without drafts would have yielded, beside as many other answers,
+             ``gain``: 0.46 is 46 % faster than that, both null while not known;
+             ``calibration``: a list of what the drafter ``stated`` on average, the share that was
+             ``accepted``, and of how many ``tokens``, since the pair was loaded; ``seconds`` were
+             spent deciding
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ _MS: Final = 1e3
 
 
 def gain(tally: Tally) -> float | None:
-    """How much faster than plain decoding here and now: 0.46 is 46 % faster; None if not known."""
+    """How much faster than plain decoding in the same company: 0.46 is 46 % faster; None if not
+    known."""
     plain = tally.pace.plain_speed if tally.pace is not None else None
     return tally.tokens_per_second / plain - 1 if plain and tally.decoded_tokens else None
 

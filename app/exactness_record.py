@@ -9,12 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from gemma_local.app.file_replacing import replace_file
 from gemma_local.engine.commands import BLOCK
 from gemma_local.engine.messages import Done, Load, Ready, Sampling
 
@@ -99,16 +98,9 @@ class ExactnessRecord:
             "findings": [asdict(found) for found in findings],
         }
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        # Under another name until it is whole: a full disk must not cost the old record.
-        handle, name = tempfile.mkstemp(dir=self._path.parent, prefix=self._path.name)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                json.dump({"version": _VERSION, "combinations": combinations}, file, indent=1)
-            Path(name).replace(self._path)
-        except BaseException:
-            with suppress(OSError):
-                Path(name).unlink()
-            raise
+        content = json.dumps({"version": _VERSION, "combinations": combinations}, indent=1)
+        # A full disk must not cost the old record.
+        replace_file(self._path, content.encode())
 
     def _read(self) -> dict[str, Any]:
         try:

@@ -42,7 +42,7 @@ class Idle:
 
     def end(self) -> None:
         """Stop the work and wait until it has stopped."""
-        thread, self._thread = self._thread, None
+        thread = self._thread
         if thread is None:
             return
         self._is_over.set()
@@ -51,6 +51,8 @@ class Idle:
             if (request := self._running) is not None:
                 self._engine.cancel(request)
             thread.join(0.05)
+        # Not before: as long as the work runs, it has to know that it is the work.
+        self._thread = None
 
     @property
     def is_here(self) -> bool:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, cast
 
 from gemma_local.app import folders
 from gemma_local.app.errors import NoModel, UnfitBuild, UsageError
@@ -29,6 +28,7 @@ from gemma_local.engine.threads import usable_cpus
 from gemma_local.models import pocket
 from gemma_local.models.drafter import DrafterFacts, inspect_drafter
 from gemma_local.models.errors import BadModelFile
+from gemma_local.models.given_path import given_path
 from gemma_local.models.pair import check_pair, find_drafter
 from gemma_local.models.target import TargetFacts, inspect_target
 
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from gemma_local.engine.plan.parallel import Work
     from gemma_local.models.footprint import KvType
     from gemma_local.models.store.library import Library
-
-MODEL_VARIABLE: Final = "GEMMA_LOCAL_MODEL"
 
 OnLoading = Callable[[Loading], None]
 
@@ -166,12 +164,12 @@ def _choose_target(
     options: PairOptions, machine: Future[Machine], wishes: Wishes
 ) -> tuple[Path, Library | None]:
     """The target's path, and the library that it is from unless it was named."""
-    name = options.model or os.environ.get(MODEL_VARIABLE)
+    name = options.model
     label = None
     if name:
         from gemma_local.app.model_choice import size_named
 
-        path = Path(name).expanduser()
+        path = given_path(name)
         if name.casefold() == pocket.SHORT_NAME and not path.exists():
             return _pocket_target(), None
         label = None if path.exists() else size_named(name)
@@ -276,7 +274,7 @@ def _choose_drafter(
         model = next((entry for entry in entries if entry.path == target.path), None)
         elsewhere = library.drafter_for(model, entries) if model is not None else None
         return inspect_drafter(elsewhere) if elsewhere is not None else None
-    drafter = inspect_drafter(Path(options.drafter).expanduser())
+    drafter = inspect_drafter(given_path(options.drafter))
     check_pair(target, drafter)
     return drafter
 

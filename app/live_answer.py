@@ -9,9 +9,9 @@ from typing import Protocol
 
 from gemma_local.app.record import Stream
 from gemma_local.engine.messages import Delta, Done, Event
-from gemma_local.models.guest_reply import GuestReply
 from gemma_local.models.message import Message
-from gemma_local.models.reply import AnswerText, CallEnd, CallText, Part, Reply
+from gemma_local.models.reply import AnswerText, CallEnd, CallText, Part
+from gemma_local.models.split_reply import SplitReply
 
 
 class Listener(Protocol):
@@ -35,7 +35,7 @@ class LiveAnswer:
     """Splits an answer while it comes, shows it and writes it down."""
 
     def __init__(
-        self, reply: Reply | GuestReply, stream: Stream, listener: Listener, *, has_tools: bool
+        self, reply: SplitReply, stream: Stream, listener: Listener, *, has_tools: bool
     ) -> None:
         """Without tools a call is text like any other: there is nobody to carry it out."""
         self.reply = reply
@@ -91,11 +91,11 @@ class LiveAnswer:
         self._listener.parts(parts, drafted, delta)
 
 
-def feed(reply: Reply | GuestReply, delta: Delta) -> list[Part]:
+def feed(reply: SplitReply, delta: Delta) -> list[Part]:
     """Give a reply what came, token by token."""
     return list(itertools.chain.from_iterable(_feed(reply, delta)))
 
 
-def _feed(reply: Reply | GuestReply, delta: Delta) -> Iterator[Sequence[Part]]:
+def _feed(reply: SplitReply, delta: Delta) -> Iterator[Sequence[Part]]:
     for token, piece in zip(delta.tokens, delta.pieces, strict=True):
         yield reply.feed(token, piece)

@@ -15,9 +15,8 @@ MOST_ATTEMPTS: Final = 8
 class PairOptions:
     """Which pair to load and how; shared by every command that loads one.
 
-    ``drafter`` is "auto", "none" or a path; ``exact`` is "auto", "on" or "off". ``ctx`` 0 and
-    ``threads`` 0 leave the choice to the plan, and so does ``kv_type`` None; ``gpu_layers`` -1
-    means all that fit.
+    ``drafter`` is "auto", "none" or a path; ``exact`` is "auto", "on" or "off". ``ctx`` 0,
+    ``threads`` 0, ``gpu_layers`` -1 and ``kv_type`` None leave the choice to the plan.
     """
 
     model: str | None = None

@@ -12,8 +12,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from gemma_local.app.file_replacing import replace_file
 from gemma_local.app.sessions.lock import SessionLock
-from gemma_local.app.written import Written, file_stem, read_written, replace_file
+from gemma_local.app.written import Written, file_stem, read_written
 
 KEPT: Final = 500
 """Texts that are kept of a folder; at twice as many the file is cut down to that."""

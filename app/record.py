@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Literal, Protocol
 
@@ -26,8 +26,6 @@ class Stream(Protocol):
         state: Said = "complete",
         finish: str = "",
         report: Mapping[str, Any] | None = None,
-        tokens: int | None = None,
-        info: Mapping[str, Any] | None = None,
     ) -> Entry:
         """The answer is over."""
 
@@ -43,10 +41,6 @@ class Record(Protocol):
         message: Message,
         *,
         kind: Kind = "message",
-        state: Said = "complete",
-        finish: str = "",
-        report: Mapping[str, Any] | None = None,
-        tokens: int | None = None,
         info: Mapping[str, Any] | None = None,
     ) -> Entry:
         """Add an entry."""
@@ -60,9 +54,11 @@ class Record(Protocol):
         *,
         stand_in: Message | Unchanged | None = UNCHANGED,
         dropped: bool | Unchanged = UNCHANGED,
-        tokens: int | Unchanged | None = UNCHANGED,
     ) -> None:
         """Change what the model reads of an entry."""
+
+    def close(self) -> None:
+        """Nothing more will be said."""
 
 
 class Unsaved:
@@ -76,28 +72,18 @@ class Unsaved:
         message: Message,
         *,
         kind: Kind = "message",
-        state: Said = "complete",
-        finish: str = "",
-        report: Mapping[str, Any] | None = None,
-        tokens: int | None = None,
         info: Mapping[str, Any] | None = None,
     ) -> Entry:
-        entry = Entry(
+        return Entry(
             message=message,
-            number=self._next,
+            number=self._take_number(),
             at=datetime.now(UTC),
             kind=kind,
-            state=state,
-            finish=finish,
-            report=report or {},
-            tokens=tokens,
             info=info or {},
         )
-        self._next += 1
-        return entry
 
     def stream(self) -> Stream:
-        return _UnsavedStream(self)
+        return _UnsavedStream(self._take_number)
 
     def amend(
         self,
@@ -105,14 +91,20 @@ class Unsaved:
         *,
         stand_in: Message | Unchanged | None = UNCHANGED,
         dropped: bool | Unchanged = UNCHANGED,
-        tokens: int | Unchanged | None = UNCHANGED,
     ) -> None:
         pass
 
+    def close(self) -> None:
+        pass
+
+    def _take_number(self) -> int:
+        number, self._next = self._next, self._next + 1
+        return number
+
 
 class _UnsavedStream:
-    def __init__(self, record: Unsaved) -> None:
-        self._record = record
+    def __init__(self, take_number: Callable[[], int]) -> None:
+        self._take_number = take_number
         self._latest: Message | None = None
 
     def write(self, message: Message) -> None:
@@ -125,11 +117,14 @@ class _UnsavedStream:
         state: Said = "complete",
         finish: str = "",
         report: Mapping[str, Any] | None = None,
-        tokens: int | None = None,
-        info: Mapping[str, Any] | None = None,
     ) -> Entry:
-        return self._record.append(
-            message, state=state, finish=finish, report=report, tokens=tokens, info=info
+        return Entry(
+            message=message,
+            number=self._take_number(),
+            at=datetime.now(UTC),
+            state=state,
+            finish=finish,
+            report=report or {},
         )
 
     def stop(self) -> Entry | None:

@@ -34,6 +34,7 @@ After a crash of the engine in mid-answer, counts and times are those of the att
 
 from __future__ import annotations
 
+from gemma_local.app.counted import counted
 from gemma_local.app.drafting_report import drafting_keys
 from gemma_local.engine.messages import CacheUse, Done, Ready, Sampling, Tally
 from gemma_local.models.message import Message
@@ -109,16 +110,12 @@ def cache_line(cache: CacheUse) -> str:
     """What is kept so that nothing is read twice, and the memory that it takes."""
     parts = [f"{cache.tokens} tokens in the cache"]
     if cache.checkpoints:
-        parts.append(f"{_counted(cache.checkpoints, 'checkpoint')} {_size(cache.checkpoint_bytes)}")
+        parts.append(f"{counted(cache.checkpoints, 'checkpoint')} {_size(cache.checkpoint_bytes)}")
     if cache.parked:
-        parts.append(f"{_counted(cache.parked, 'conversation')} parked {_size(cache.parked_bytes)}")
+        parts.append(f"{counted(cache.parked, 'conversation')} parked {_size(cache.parked_bytes)}")
     if cache.saved:
-        parts.append(f"{_counted(cache.saved, 'state')} on disk {_size(cache.saved_bytes)}")
+        parts.append(f"{counted(cache.saved, 'state')} on disk {_size(cache.saved_bytes)}")
     return " · ".join(parts)
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def _size(count: int) -> str:

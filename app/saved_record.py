@@ -37,34 +37,17 @@ class SavedRecord:
         message: Message,
         *,
         kind: Kind = "message",
-        state: Said = "complete",
-        finish: str = "",
-        report: Mapping[str, Any] | None = None,
-        tokens: int | None = None,
         info: Mapping[str, Any] | None = None,
     ) -> Entry:
-        return self.add(
-            lambda: self._session.append(
-                message,
-                kind=kind,
-                state=state,
-                finish=finish,
-                report=report,
-                tokens=tokens,
-                info=info,
-            ),
-            lambda memory: memory.append(
-                message,
-                kind=kind,
-                state=state,
-                finish=finish,
-                report=report,
-                tokens=tokens,
-                info=info,
-            ),
+        return self._add(
+            lambda: self._session.append(message, kind=kind, info=info),
+            lambda memory: memory.append(message, kind=kind, info=info),
         )
 
     def stream(self) -> Stream:
+        # What waits is an entry before this one: written later, it would end this one's stream.
+        if self.is_behind:
+            return _ForgivingStream(self, None)
         try:
             return _ForgivingStream(self, self._session.stream())
         except SessionsUnavailable as problem:
@@ -77,13 +60,50 @@ class SavedRecord:
         *,
         stand_in: Message | Unchanged | None = UNCHANGED,
         dropped: bool | Unchanged = UNCHANGED,
-        tokens: int | Unchanged | None = UNCHANGED,
     ) -> None:
-        self._write(
-            lambda: self._session.amend(number, stand_in=stand_in, dropped=dropped, tokens=tokens)
+        self._write(lambda: self._session.amend(number, stand_in=stand_in, dropped=dropped))
+
+    def close(self) -> None:
+        """Write what still waits, if that can be done by now, and give the session back."""
+        last: SessionsUnavailable | None = None
+        for step in (self._catch_up, self._session.close):
+            try:
+                step()
+            except SessionsUnavailable as problem:
+                last = problem
+        if last is not None:
+            self._on_problem(f"{last}. What was said last is not saved")
+
+    def add_answer(
+        self,
+        stream: SessionStream | None,
+        message: Message,
+        state: Said,
+        finish: str,
+        report: Mapping[str, Any] | None,
+    ) -> Entry:
+        """The entry of an answer that has ended; ``stream`` is None if nothing of it was written
+        while it came."""
+
+        def write() -> Entry:
+            if stream is None:
+                return self._session.append(message, state=state, finish=finish, report=report)
+            return stream.finish(message, state=state, finish=finish, report=report)
+
+        return self._add(
+            write,
+            lambda memory: memory.stream().finish(
+                message, state=state, finish=finish, report=report
+            ),
         )
 
-    def add(self, write: Callable[[], Entry], remember: Callable[[Unsaved], Entry]) -> Entry:
+    def complain(self, problem: SessionsUnavailable) -> None:
+        """Tell the person what is wrong, unless they know."""
+        if not self._has_complained:
+            self._has_complained = True
+            self._on_problem(f"{problem}. The conversation goes on, but it is not being saved now")
+
+    def _add(self, write: Callable[[], Entry], remember: Callable[[Unsaved], Entry]) -> Entry:
         """The entry that ``write`` adds to the session, now or later; ``remember`` makes the same
         in memory."""
         entry = self._write(write)
@@ -92,30 +112,28 @@ class SavedRecord:
         self._last_number = entry.number
         return entry
 
-    def complain(self, problem: SessionsUnavailable) -> None:
-        """Tell the person what is wrong, unless they know."""
-        if not self._has_complained:
-            self._has_complained = True
-            self._on_problem(f"{problem}. The conversation goes on, but it is not being saved now")
-
     def _write(self, write: Callable[[], Entry | None]) -> Entry | None:
         """What ``write`` returns; None if it has to wait for better times."""
         try:
-            while self._unwritten:
-                self._unwritten[0]()
-                self._unwritten.pop(0)
+            self._catch_up()
             return write()
         except SessionsUnavailable as problem:
             self.complain(problem)
             self._unwritten.append(write)
             return None
 
+    def _catch_up(self) -> None:
+        """Write what waits. Raises SessionsUnavailable."""
+        while self._unwritten:
+            self._unwritten[0]()
+            self._unwritten.pop(0)
+
 
 class _ForgivingStream:
     """A stream whose failures are the record's business."""
 
     def __init__(self, record: SavedRecord, stream: SessionStream | None) -> None:
-        """``stream`` None: it could not even be begun."""
+        """``stream`` None: nothing is written before its end."""
         self._record = record
         self._stream = stream
 
@@ -135,22 +153,8 @@ class _ForgivingStream:
         state: Said = "complete",
         finish: str = "",
         report: Mapping[str, Any] | None = None,
-        tokens: int | None = None,
-        info: Mapping[str, Any] | None = None,
     ) -> Entry:
-        stream = self._stream
-        if stream is None:
-            return self._record.append(
-                message, state=state, finish=finish, report=report, tokens=tokens, info=info
-            )
-        return self._record.add(
-            lambda: stream.finish(
-                message, state=state, finish=finish, report=report, tokens=tokens, info=info
-            ),
-            lambda memory: memory.append(
-                message, state=state, finish=finish, report=report, tokens=tokens, info=info
-            ),
-        )
+        return self._record.add_answer(self._stream, message, state, finish, report)
 
     def stop(self) -> Entry | None:
         try:

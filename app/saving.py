@@ -42,10 +42,10 @@ class Kept:
                 self._session.describe(model=ready.name, tokenizer=ready.tokenizer)
 
     def close(self) -> None:
-        """Others may go on with the session."""
+        """Others may go on with the session. What cannot be written any more is said."""
         if self._session is not None:
-            self._session.close()
             self._session = None
+            self.record.close()
 
 
 class Saving:

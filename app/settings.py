@@ -105,7 +105,8 @@ class DraftingSettings(_Table):
 
 
 class SamplingSettings(_Table):
-    """``[sampling]``: how tokens are chosen. "auto" is what the model's makers recommend."""
+    """``[sampling]``: how tokens are chosen. "auto" is what Gemma 4's makers recommend; guests get
+    a temperature of 0.7, a top_k of 40, a top_p of 0.95 and a min_p of 0.05."""
 
     temperature: Auto | Annotated[float, Field(ge=0, le=10)] = AUTO
     """0 is always the likeliest token."""
@@ -129,7 +130,7 @@ class ScreenSettings(_Table):
     """``[screen]``: how it looks."""
 
     theme: Word = "gemma-dark"
-    """The theme; ``/theme`` names those that there are. "auto" goes by the terminal."""
+    """The theme; "/theme " in the app offers those that there are. "auto" goes by the terminal."""
     glyphs: Literal["auto", "unicode", "ascii"] = "auto"
     """Whether lines, bars and marks are drawn with Unicode or with ASCII alone."""
     mouse: bool = True
@@ -166,7 +167,7 @@ class AgentSettings(_Table):
     """``[agent]``: what the model may do by itself."""
 
     mode: Mode = "ask"
-    """Ask before every change, edit files without asking, run commands as well, or only look."""
+    """Only look, ask before every change, edit files without asking, or run commands as well."""
     tools: Literal["auto", "on", "off"] = "auto"
     """Whether the model may work on files: "auto" in the folder of a project, with a context of
     8,192 tokens or more; "on" in every folder but those that hold everything."""
@@ -192,4 +193,4 @@ class Settings(_Table):
     notify: NotifySettings = NotifySettings()
     composer: ComposerSettings = ComposerSettings()
     keys: dict[str, Keys] = Field(default_factory=dict)
-    """``[keys]``: other keys for what the help screen lists, such as find = "ctrl+x" or a list."""
+    """``[keys]``: other keys for what can be done, such as find = "ctrl+x" or a list."""

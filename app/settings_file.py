@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import tomllib
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,7 @@ from pydantic import ValidationError
 
 from gemma_local.app import folders
 from gemma_local.app.errors import BadSettings
+from gemma_local.app.file_replacing import replace_file
 from gemma_local.app.settings import Settings
 from gemma_local.app.settings_environment import Variable, from_environment
 from gemma_local.app.settings_problems import problem
@@ -143,17 +142,7 @@ def _replace(path: Path, text: str, *, otherwise: str = "the change lasts until 
     path = path.resolve()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(name).replace(path)
-        except BaseException:
-            with suppress(OSError):
-                Path(name).unlink()
-            raise
+        replace_file(path, text.encode(), is_durable=True)
     except OSError as error:
         raise BadSettings(f"{path} cannot be written ({error.strerror}); {otherwise}") from error
 

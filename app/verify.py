@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final
 
 from gemma_local.app import folders
@@ -25,6 +24,7 @@ from gemma_local.app.verify_report import Comparison, ModeReport, as_json, as_te
 from gemma_local.engine.client import Engine, EngineDied, EngineFailed, new_id
 from gemma_local.engine.messages import Ready, Verified, Verify
 from gemma_local.models.errors import BadPair
+from gemma_local.models.given_path import given_path
 from gemma_local.models.message import Message
 from gemma_local.models.prompt import Prompt
 
@@ -109,7 +109,7 @@ def _compare(
 def _own_prompts(name: str) -> dict[str, str]:
     """Prompts of a file, with an empty line between them, by number."""
     try:
-        text = Path(name).expanduser().read_text(encoding="utf-8")
+        text = given_path(name).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"--prompts: {name} cannot be read as text ({error})") from error
     parts = [part.strip("\n") for part in re.split(r"\n[ \t]*\n", text) if part.strip()]

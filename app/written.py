@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,16 +46,3 @@ def file_stem(folder: Path) -> str:
     return (
         f"{name or 'root'}-{hashlib.sha256(path.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
     )
-
-
-def replace_file(path: Path, content: bytes) -> None:
-    """Put a file of mode 0600 in the place of ``path``, whole or not at all. Raises OSError."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        Path(name).replace(path)
-    except BaseException:
-        with suppress(OSError):
-            Path(name).unlink()
-        raise

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import bisect
 from collections.abc import Mapping, Sequence
-from typing import Final, Literal
+from typing import Final
 
-from gemma_local.models.message import Opening, Spoken, Tool
+from gemma_local.models.message import Opening, Tool
 from gemma_local.models.reply import Reply
-from gemma_local.models.reply_record import CallText, Part, Record
-from gemma_local.models.tool_call import ParsedCall, read_calls
+from gemma_local.models.reply_record import CallText, Part
+from gemma_local.models.split_reply import SplitReply
+from gemma_local.models.tool_call import read_calls
 
 _THINK: Final = "<think>"
 _END_THINK: Final = "</think>"
@@ -22,23 +23,18 @@ _CALL: Final = "<tool_call>"
 _END_CALL: Final = "</tool_call>"
 
 
-class GuestReply:
-    """As ``Reply``, for models that are not Gemma 4."""
+class GuestReply(SplitReply):
+    """A reply of a model that is not Gemma 4."""
 
     def __init__(
         self, markers: Mapping[str, int], tools: Sequence[Tool] = (), *, opening: Opening = ""
     ) -> None:
         """As for ``Reply``; a guest's ``markers`` mean nothing, its text does."""
-        self._tools = tools
-        self._record = Record(tools)
-        self._opening = opening
-        self._place: Literal["answer", "thought", "call"] = "answer"
+        super().__init__(tools, opening)
         self._held = ""
         self._call: list[str] = []
-        self._tokens: list[int] = []
         self._ends: list[int] = []
         self._read = 0
-        self._thoughts: list[tuple[int, int]] = []
         self._thought_at: int | None = None
         self._begins = self._is_behind_tag = True
         self._has_answered = False
@@ -48,39 +44,12 @@ class GuestReply:
             self._thought_at = 0
             self._has_thought = True
 
-    @property
-    def thought(self) -> str:
-        return self._record.thought
-
-    @property
-    def answer(self) -> str:
-        return self._record.answer
-
-    @property
-    def calls(self) -> tuple[ParsedCall, ...]:
-        return self._record.calls
-
-    @property
-    def notices(self) -> tuple[str, ...]:
-        return self._record.notices
-
-    @property
-    def spoken(self) -> Spoken:
-        """The tokens as they came, and which of them are thoughts, those included that a tag
-        shares with other text."""
-        thoughts = list(self._thoughts)
-        if self._thought_at is not None and self._tokens:
-            thoughts.append((self._token_at(self._thought_at), len(self._tokens)))
-        return Spoken(tuple(self._tokens), tuple(thoughts), self._opening)
-
     def feed(self, token: int, piece: str) -> list[Part]:
-        """Take the next token and ``piece``, what became printable with it."""
         self._tokens.append(token)
         self._ends.append((self._ends[-1] if self._ends else 0) + len(piece))
         return self._take(piece)
 
     def finish(self, rest: str = "", *, truncated: bool = False) -> list[Part]:
-        """The end of the stream, as for ``Reply``."""
         parts = self._take(rest)
         held, self._held = self._held, ""
         parts += self._text(held)
@@ -89,6 +58,12 @@ class GuestReply:
         elif self._thought_at is not None:
             self._end_thought(self._read)
         return parts + self._record.finish(truncated=truncated)
+
+    def _open_thought(self) -> tuple[int, int] | None:
+        # A token that a tag shares with other text belongs to the thought.
+        if self._thought_at is None or not self._tokens:
+            return None
+        return self._token_at(self._thought_at), len(self._tokens)
 
     def _take(self, piece: str) -> list[Part]:
         text = self._held + piece
@@ -190,8 +165,8 @@ def reply_for(
     markers: Mapping[str, int],
     tools: Sequence[Tool] = (),
     opening: Opening = "",
-) -> Reply | GuestReply:
-    """The splitter for a model's replies."""
+) -> SplitReply:
+    """What splits a model's replies."""
     kind = Reply if is_gemma4 else GuestReply
     return kind(markers, tools, opening=opening)
 

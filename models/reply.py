@@ -13,19 +13,19 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final, Literal
+from typing import Final
 
 from gemma_local.models.call_source import QUOTE
-from gemma_local.models.message import Opening, Spoken, Tool
+from gemma_local.models.message import Opening, Tool
 from gemma_local.models.reply_record import (
     AnswerText,
     CallEnd,
     CallText,
     Part,
-    Record,
     ThoughtText,
 )
-from gemma_local.models.tool_call import ParsedCall, read_calls
+from gemma_local.models.split_reply import SplitReply
+from gemma_local.models.tool_call import read_calls
 
 __all__ = ["AnswerText", "CallEnd", "CallText", "Part", "Reply", "ThoughtText"]
 
@@ -40,55 +40,22 @@ _ONLY_NAME: Final = re.compile(r" {0,8}thought {0,8}")
 _LIKE_A_CALL: Final = re.compile(r"\s*(?:call\s*:|:?\s*[A-Za-z_][\w.:-]*\s*[({])")
 
 
-class Reply:
-    """Splits a reply, fed token by token. The parts that come out are for showing; joined they are
-    ``thought`` and ``answer``."""
+class Reply(SplitReply):
+    """A reply of Gemma 4."""
 
     def __init__(
         self, markers: Mapping[str, int], tools: Sequence[Tool] = (), *, opening: Opening = ""
     ) -> None:
         """``markers`` are the vocabulary's control tokens with their ids: one that it lacks never
         comes. ``opening`` is what the prompt wrote at the start of the model's turn."""
+        super().__init__(tools, opening)
         self._names = {token: text for text, token in markers.items()}
-        self._tools = tools
-        self._record = Record(tools)
-        self._opening = opening
-        self._place: Literal["answer", "thought", "call"] = "answer"
-        self._tokens: list[int] = []
-        self._thoughts: list[tuple[int, int]] = []
         self._start = 0
         self._name: str | None = None
         self._begins = True
         self._call = _OpenCall()
         if opening == "thought":
             self._place = "thought"
-
-    @property
-    def thought(self) -> str:
-        """All thoughts, without the names of their channels."""
-        return self._record.thought
-
-    @property
-    def answer(self) -> str:
-        return self._record.answer
-
-    @property
-    def calls(self) -> tuple[ParsedCall, ...]:
-        """The calls that are complete, those that were rejected included."""
-        return self._record.calls
-
-    @property
-    def notices(self) -> tuple[str, ...]:
-        """What the person should know about this reply: a sentence each."""
-        return self._record.notices
-
-    @property
-    def spoken(self) -> Spoken:
-        """The tokens as they came, and which of them are thoughts."""
-        thoughts = list(self._thoughts)
-        if self._place == "thought" and len(self._tokens) > self._start:
-            thoughts.append((self._start, len(self._tokens)))
-        return Spoken(tuple(self._tokens), tuple(thoughts), self._opening)
 
     def feed(self, token: int, piece: str) -> list[Part]:
         """Take the next token and ``piece``, what became printable with it.
@@ -104,14 +71,16 @@ class Reply:
         return parts + self._marker(marker)
 
     def finish(self, rest: str = "", *, truncated: bool = False) -> list[Part]:
-        """The end of the stream: ``rest`` is text that was still open. ``truncated``: a limit or a
-        person ended it, not the model."""
         parts = self._text(rest)
         if self._place == "call":
             parts += self._end_call(ended=False, truncated=truncated)
         elif self._place == "thought":
             parts += self._end_thought(len(self._tokens))
         return parts + self._record.finish(truncated=truncated)
+
+    def _open_thought(self) -> tuple[int, int] | None:
+        is_open = self._place == "thought" and len(self._tokens) > self._start
+        return (self._start, len(self._tokens)) if is_open else None
 
     def _text(self, text: str) -> list[Part]:
         if not text:

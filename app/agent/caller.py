@@ -44,7 +44,7 @@ class Called:
 
 
 class Caller:
-    """Used from one thread."""
+    """Used from one thread, but for calls of helpers, which may be carried out at once."""
 
     def __init__(
         self,

@@ -119,10 +119,18 @@ class Checkpoints:
             return
         try:
             for path, touched in turn.files.items():
-                turn.files[path] = replace(touched, after=_state(path)[0])
+                turn.files[path] = replace(touched, after=self._left(path))
             self._kept.save(turn)
         except OSError as error:
             raise NotKept(f"changes could not be written down: {error}") from error
+
+    def _left(self, path: Path) -> State | None:
+        """How a file is now; None of what can't be known, a folder in its place or a file that a
+        command has made too large to be read: undoing that is asked about."""
+        try:
+            return _state(path, self._most_bytes)[0]
+        except OSError:
+            return None
 
     def _turn(self) -> Turn:
         """The turn that is going on. Raises OSError."""
@@ -259,7 +267,7 @@ class Checkpoints:
         foreign = []
         for path, expected, then, is_ours in steps:
             try:
-                now, content = _state(path)
+                now, content = _state(path, self._most_bytes)
                 if now == then:
                     continue
                 wanted = self._kept.get(then) if then.exists else None

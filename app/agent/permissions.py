@@ -89,7 +89,7 @@ def _is_allowed(effect: Effect, mode: Mode, rules: Rules) -> bool:
     """Whether rules allow it, all of it."""
     if effect.kind == "run":
         judgement = effect.judgement if isinstance(effect, RunEffect) else None
-        if judgement is None or not judgement.acting:
+        if judgement is None or not judgement.acting or judgement.computes:
             return False
         if judgement.redirects and mode not in ("edits", "auto"):
             # It would change files by the way.

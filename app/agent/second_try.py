@@ -16,10 +16,10 @@ from gemma_local.engine.client import Engine, EngineFailed, new_id
 from gemma_local.engine.messages import Delta, Event, Generate
 from gemma_local.models.call_grammar import call_grammar
 from gemma_local.models.errors import GemmaLocalError
-from gemma_local.models.guest_reply import GuestReply
 from gemma_local.models.message import Message, Tool
 from gemma_local.models.prompt import Ids
 from gemma_local.models.reply import Reply
+from gemma_local.models.split_reply import SplitReply
 
 _CALL: Final = "<|tool_call>"
 _MOST_TOKENS: Final = 512
@@ -62,7 +62,7 @@ class SecondTry:
 def second_try(
     request: Generate,
     deltas: Sequence[Delta],
-    reply: Reply | GuestReply,
+    reply: SplitReply,
     tools: Sequence[Tool],
     markers: Mapping[str, int],
 ) -> SecondTry | None:
@@ -72,7 +72,7 @@ def second_try(
     A tool that does not exist is no matter of grammar: the model is told which there are.
     """
     last = reply.calls[-1] if tools and reply.calls else None
-    if isinstance(reply, GuestReply) or last is None:
+    if not isinstance(reply, Reply) or last is None:
         return None
     if last.verdict != "rejected" or last.truncated or _SEVERAL in last.repairs:
         return None

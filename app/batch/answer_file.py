@@ -11,6 +11,7 @@ from typing import BinaryIO, Final
 from gemma_local.app.errors import UsageError
 from gemma_local.app.output import write_json
 from gemma_local.models.errors import GemmaLocalError
+from gemma_local.models.given_path import given_path
 
 _BEGINNING: Final = b'{"line": '
 
@@ -29,7 +30,7 @@ class AnswerFile:
         holds anything else.
         """
         self.name = name
-        self._path = Path(name).expanduser() if name else None
+        self._path = given_path(name) if name else None
         self.earlier = self.earlier_errors = 0
         """Lines that were there already, and how many of them tell of errors."""
         self._file: BinaryIO | None = None

@@ -7,11 +7,11 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import BinaryIO, Final
 
 from gemma_local.app.errors import UsageError
 from gemma_local.app.options import BatchOptions
+from gemma_local.models.given_path import given_path
 
 PIPE: Final = "-"
 
@@ -43,7 +43,7 @@ class QuestionFile:
             yield sys.stdin.buffer
             return
         try:
-            file = Path(self.name).expanduser().open("rb")
+            file = given_path(self.name).open("rb")
         except OSError as error:
             raise UsageError(
                 f"the questions in {self.name} cannot be read: {error.strerror or error}"
@@ -65,7 +65,7 @@ class QuestionFile:
 
     def survey(self) -> Survey | None:
         """Look at all lines; None for a pipe, which can be read only once. Raises UsageError."""
-        if self.name == PIPE or not Path(self.name).expanduser().is_file():
+        if self.name == PIPE or not given_path(self.name).is_file():
             return None
         count = longest = total = 0
         most: int | None = None

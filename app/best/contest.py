@@ -78,10 +78,14 @@ class Contest:
             with telling:
                 tell(standing)
 
+        def said(sentence: str) -> None:
+            with telling:
+                say(sentence)
+
         assert ground.engine.ready is not None
         self._sequences = threading.Semaphore(min(wish.count, ground.engine.ready.sequences))
         self._copying = threading.Lock()
-        self._watches = [Watch(number, told, say) for number in range(1, wish.count + 1)]
+        self._watches = [Watch(number, told, said) for number in range(1, wish.count + 1)]
         self._outcomes: dict[int, Outcome] = {}
 
     def run(self, stop: Stop) -> Result:
@@ -139,7 +143,7 @@ class Contest:
     def _attempt(self, watch: Watch, copies: Copies, stop: Stop) -> None:
         """One attempt from its copy to its outcome, in a thread of its own."""
         number = watch.standing.number
-        attempt = Attempt(number, self._wish.task, self._ground, copies, self._judge, watch)
+        attempt = Attempt(number, self._wish.text, self._ground, copies, self._judge, watch)
         try:
             while not self._sequences.acquire(timeout=_MOMENT):
                 if stop.is_asked:

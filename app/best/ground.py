@@ -80,7 +80,8 @@ class Ground:
 
 
 def message_of(task: str, command: str) -> str:
-    """What the model is asked: the person's words, and what it will be measured by."""
+    """What the model is asked: the person's words, with the files that they mention, and what it
+    will be measured by."""
     return f"{task}\n\n{_JUDGED.format(command=command)}"
 
 

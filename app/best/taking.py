@@ -65,7 +65,9 @@ def take(dialogue: Dialogue, result: Result, outcome: Outcome) -> tuple[Entry, E
         for target in targets:
             held.enter_context(bench.kit.seen.lock(target.path))
         _check_fresh(targets)
-        task = dialogue.say(message_of(result.wish.task, result.command), written=result.wish.task)
+        wish = result.wish
+        said = message_of(wish.text, result.command)
+        task = dialogue.say(said, files=wish.files, written=wish.task)
         try:
             bench.checkpoints.begin(task.number)
             _make(targets, bench.checkpoints)

@@ -5,11 +5,16 @@ from __future__ import annotations
 import re
 import shlex
 from argparse import ArgumentTypeError
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from gemma_local.app.argument_values import whole
 from gemma_local.app.options import MOST_ATTEMPTS
+
+if TYPE_CHECKING:
+    # The command is listed before anybody reads files for it.
+    from gemma_local.app.attachments import Attached
 
 USAGE: Final = 'N [--judge "COMMAND"] TASK'
 
@@ -18,11 +23,24 @@ _LINE: Final = re.compile(r"(?P<count>\S+)(?:\s+(?P<rest>.*))?", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """``judge`` is the command that decides, "" for the one that the project is known by."""
+    """``task`` is what the person wrote, ``attached`` the same with the files that it mentions,
+    None where none are read. ``judge`` is the command that decides, "" for the one that the project
+    is known by."""
 
     count: int
     task: str
     judge: str = ""
+    attached: Attached | None = None
+
+    @property
+    def text(self) -> str:
+        """What the model reads of the task."""
+        return self.task if self.attached is None else self.attached.text
+
+    @property
+    def files(self) -> Sequence[tuple[int, int]]:
+        """The parts of the text that came from files, as (start, end)."""
+        return () if self.attached is None else self.attached.spans
 
 
 def parse_wish(text: str) -> Wish:

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from gemma_local.app.workspace.programs import environment_of_git
+
 _GIT: Final = (
     "git",
     *("-c", "core.fsmonitor=false"),
@@ -102,9 +104,7 @@ def _leads_into(entry: Path, folder: Path) -> bool:
 
 
 def _git(*words: str, folder: Path, worktree: Worktree | None = None) -> bytes:
-    # Set by git itself for its hooks: another repository than the one that is meant.
-    environ = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    environ |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
+    environ = environment_of_git()
     if worktree is not None:
         environ |= {"GIT_DIR": str(worktree.entry), "GIT_WORK_TREE": str(worktree.top)}
     done = subprocess.run(

@@ -29,8 +29,8 @@ it lies beside this page, too ([settings.schema.json](settings.schema.json)).
 _KEYS: Final = """\
 ## [keys]
 
-Other keys for what the help screen (F1) lists, by its name there: a key such as `find = "ctrl+x"`,
-or a list of keys.
+Other keys for what can be done, by the names that the [README](../README.md) lists: a key such as
+`find = "ctrl+x"`, or a list of keys.
 """
 
 

@@ -16,9 +16,9 @@ _HEAD: Final = """\
 ## away to change it. `gemma-local config show` tells what holds now, and why.
 """
 _KEYS: Final = """\
-## Other keys for what F1 lists, by its name there.
+## Other keys for what can be done, by the names that the README lists.
 # find = "ctrl+x"
-# stats = ["f2", "ctrl+g"]
+# stats = ["f2", "alt+x"]
 """
 
 

@@ -27,6 +27,7 @@ from gemma_local.app.sessions.export_json import json_text
 from gemma_local.app.terminal import note, progress, table
 from gemma_local.models.errors import GemmaLocalError
 from gemma_local.models.foreign_file import human_bytes
+from gemma_local.models.given_path import given_path
 from gemma_local.models.store.errors import NoSuchModel
 from gemma_local.models.store.library import Library
 from gemma_local.models.store.model_file import ModelFile
@@ -104,7 +105,7 @@ def _info(options: InfoOptions, library: Library) -> ExitCode:
 def _add(options: AddOptions, library: Library) -> ExitCode:
     added = []
     for file in options.files:
-        path = Path(file)
+        path = given_path(file)
         counter = CountLine(f"copying {path.name}", _size(path))
         added.append(library.add(path, copy=options.copy, on_bytes=counter))
     progress.clear()

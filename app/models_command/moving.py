@@ -11,6 +11,7 @@ from gemma_local.app.models_command.views import plain
 from gemma_local.app.sessions.export_json import json_text
 from gemma_local.app.terminal import note, progress
 from gemma_local.models.foreign_file import human_bytes
+from gemma_local.models.given_path import given_path
 from gemma_local.models.store.library import Library
 from gemma_local.models.store.transfer import export_models, import_models, read_export
 
@@ -31,7 +32,7 @@ def _export(options: ExportOptions, library: Library) -> ExitCode:
         drafter = library.drafter_for(entry, entries) if options.drafter else None
         if drafter is not None:
             sources[drafter] = entry.name
-    folder = Path(options.folder).expanduser()
+    folder = given_path(options.folder)
     size = sum(path.stat().st_size for path in sources)
     counter = CountLine(f"copying to {folder}", size)
     done = export_models([(name, path) for path, name in sources.items()], folder, counter)
@@ -47,7 +48,7 @@ def _export(options: ExportOptions, library: Library) -> ExitCode:
 
 
 def _import(options: ImportOptions, library: Library) -> ExitCode:
-    folder = Path(options.folder).expanduser()
+    folder = given_path(options.folder)
     counter = CountLine(f"copying from {folder}", sum(f.bytes for f in read_export(folder)))
     paths = {path.resolve() for path in
              import_models(folder, library.files, library.verified, counter)}  # fmt: skip

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from gemma_local.app import folders
+from gemma_local.app.counted import counted
 from gemma_local.app.errors import UsageError
 from gemma_local.app.exit_codes import ExitCode
 from gemma_local.app.questions import confirmed, is_attended
@@ -34,6 +35,7 @@ from gemma_local.app.sessions.store import SessionStore
 from gemma_local.app.sessions.titles import one_line
 from gemma_local.app.sessions.transcript import write_transcript
 from gemma_local.app.terminal import note, printable
+from gemma_local.models.given_path import given_path
 
 
 def run(options: SessionsOptions) -> ExitCode:
@@ -53,7 +55,7 @@ def run(options: SessionsOptions) -> ExitCode:
             case ImportOptions():
                 _import(store, options)
             case RemoveOptions():
-                return _remove(store, options, remove_states)
+                return _remove(store, options)
             case RenameOptions():
                 info = store.find(options.session)
                 print(f"{info.id}  {store.rename(info.id, ' '.join(options.title))}")
@@ -117,7 +119,7 @@ def _search(store: SessionStore, options: SearchOptions) -> None:
 
 def _export(store: SessionStore, options: ExportOptions) -> None:
     info, entries = _found(store, options.session)
-    out = None if options.out is None else Path(options.out).expanduser()
+    out = None if options.out is None else given_path(options.out)
     text = exported(info, entries, options.format or format_of(out))
     if out is None:
         sys.stdout.write(printable(text, sys.stdout))
@@ -133,7 +135,7 @@ def _import(store: SessionStore, options: ImportOptions) -> None:
         if options.file == "-":
             text = sys.stdin.buffer.read().decode("utf-8")
         else:
-            text = Path(options.file).expanduser().read_text(encoding="utf-8")
+            text = given_path(options.file).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(
             f"{options.file} cannot be read as text ({error}); give another"
@@ -142,9 +144,7 @@ def _import(store: SessionStore, options: ImportOptions) -> None:
     print(f"{info.id}  {info.title}")
 
 
-def _remove(
-    store: SessionStore, options: RemoveOptions, remove_states: Callable[[str], None]
-) -> ExitCode:
+def _remove(store: SessionStore, options: RemoveOptions) -> ExitCode:
     if options.all:
         chosen = list(store.list())
         if options.older_than is not None:
@@ -169,7 +169,7 @@ def _remove(
                 f"delete the folder {folders.state_path()}"
             ) from error
     if free:
-        note(f"deleted {_counted(free)}")
+        note(f"deleted {counted(len(free), 'session')}")
     if in_use:
         names = ", ".join(info.id for info in in_use)
         note(f"kept {names}: open in another gemma-local; close it there first")
@@ -179,12 +179,13 @@ def _remove(
 
 def _agreed(chosen: Sequence[SessionInfo]) -> bool:
     """Ask the person, who must be there."""
+    sessions = counted(len(chosen), "session")
     if not is_attended():
         raise UsageError(
-            f"{_counted(chosen)} would be deleted, and nobody can be asked; give --yes to do it"
+            f"{sessions} would be deleted, and nobody can be asked; give --yes to do it"
         )
     print(sessions_table(chosen, rows.now()), file=sys.stderr)
-    return confirmed(f"delete {_counted(chosen)} for good?")
+    return confirmed(f"delete {sessions} for good?")
 
 
 def _repair(options: RepairOptions) -> ExitCode:
@@ -210,10 +211,6 @@ def _repair(options: RepairOptions) -> ExitCode:
 def _found(store: SessionStore, name: str) -> tuple[SessionInfo, Sequence[Entry]]:
     info = store.find(name)
     return info, store.entries(info.id)
-
-
-def _counted(chosen: Sequence[object]) -> str:
-    return "1 session" if len(chosen) == 1 else f"{len(chosen)} sessions"
 
 
 def _plain(info: SessionInfo) -> dict[str, object]:

@@ -10,12 +10,12 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from gemma_local.app.fences import code, fenced
 from gemma_local.app.sessions.entry import Entry, SessionInfo
 from gemma_local.app.sessions.readable import arguments_text, ending, result_text, speaker
 
 _FENCE: Final = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)")
 _TAG: Final = re.compile(r"^( {0,3})(?=<[A-Za-z/!?])")
-_RUN: Final = re.compile("`+")
 
 
 def as_markdown(info: SessionInfo, entries: Sequence[Entry]) -> str:
@@ -28,21 +28,6 @@ def as_markdown(info: SessionInfo, entries: Sequence[Entry]) -> str:
     for entry in entries:
         parts += _entry(entry)
     return "\n\n".join(parts) + "\n"
-
-
-def fenced(text: str, language: str = "") -> str:
-    """``text`` in a code fence that nothing in it ends."""
-    fence = "`" * max(3, _longest_run(text) + 1)
-    return f"{fence}{language}\n{text.removesuffix(chr(10))}\n{fence}"
-
-
-def code(text: str) -> str:
-    """``text`` as code within a line."""
-    if not text:
-        return ""
-    ticks = "`" * (_longest_run(text) + 1)
-    space = " " if text[0] in "` " or text[-1] in "` " else ""
-    return f"{ticks}{space}{text}{space}{ticks}"
 
 
 def contained(text: str) -> str:
@@ -81,10 +66,6 @@ def _entry(entry: Entry) -> Iterator[str]:
             yield fenced(arguments_text(call), "text")
     if end:
         yield f"*({end})*"
-
-
-def _longest_run(text: str) -> int:
-    return max((len(run) for run in _RUN.findall(text)), default=0)
 
 
 def _escaped(line: str) -> str:

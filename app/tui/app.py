@@ -79,6 +79,8 @@ class GemmaLocalApp(App[None]):
         self._on_shown = on_shown
         self.options = options
         self.settings = settings
+        self.folder = Path.cwd()
+        """Where it was started, also when that folder is gone."""
         self.keys: tuple[Key, ...] = KEYS
         """What keys do, the person's own among them."""
         self.glyphs = glyphs_for(settings.screen.glyphs, locale.getencoding(), os.environ)
@@ -122,6 +124,15 @@ class GemmaLocalApp(App[None]):
         self.attention.give_back()
         if self._heard_interrupts is not None:
             signal.signal(signal.SIGINT, self._heard_interrupts)
+
+    def end(self) -> None:
+        """End all that runs besides the screens, when they are gone; what was read is written down
+        unless this was ended from outside."""
+        try:
+            if self._chat is not None:
+                self._chat.shell.end()
+        finally:
+            self.desk.close(at_once=self.is_interrupted)
 
     def _heed_signals(self) -> None:
         """The terminal is closed, or somebody wants us gone: leave it as it was."""
@@ -271,11 +282,6 @@ class GemmaLocalApp(App[None]):
 
     def on_app_focus(self) -> None:
         self.attention.focused = True
-
-    @property
-    def folder(self) -> Path:
-        """Where it was started."""
-        return Path.cwd()
 
 
 def _driver_class(terminal: EarlyTerminal | None) -> type[Driver] | None:

@@ -114,7 +114,7 @@ class ChatCommands:
 
     def best(self, wish: Wish) -> None:
         self._open_first()
-        self._screen.desk.best(wish)
+        self._screen.sending.best(wish)
 
     def compact(self) -> None:
         self._open_first()
@@ -131,6 +131,8 @@ class ChatCommands:
         opened, store = self._screen.opened, self._screen.desk.store
         if opened is None or store is None or not opened.label:
             raise UsageError("this conversation is not saved, so it has no title")
+        if not self._screen.gemma.chat_label:
+            raise UsageError("nothing was said yet, so there is nothing that could have a title")
         kept = store.rename(opened.label, title)
         self._screen.say(f"this conversation is now called {kept}")
 

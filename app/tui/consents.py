@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from gemma_local.app.agent.consent import Proposal, Verdict
 from gemma_local.app.tui.approval.card import ApprovalCard
 from gemma_local.app.tui.glyphs import Glyphs
+from gemma_local.app.tui.verdicts import NO
 
 if TYPE_CHECKING:
     from gemma_local.app.tui.screens.chat import ChatScreen
@@ -28,8 +29,11 @@ class Consents:
         if len(self._waiting) == 1:
             self._show()
 
-    def given(self, verdict: Verdict) -> None:
-        """The person has answered what is shown."""
+    def given(self, id: str, verdict: Verdict) -> None:  # noqa: A002 - the proposal's name for it
+        """The person has answered the card of a proposal. An answer to one that was withdrawn
+        meanwhile is nothing."""
+        if not self._waiting or self._waiting[0][0].id != id:
+            return
         screen = self._screen
         screen.query(ApprovalCard).remove()
         _, answer = self._waiting.popleft()
@@ -39,8 +43,11 @@ class Consents:
             screen.call_after_refresh(self._show)
 
     def withdraw(self) -> None:
-        """Nothing of it matters any more."""
+        """Nothing of it matters any more: whoever still waits for an answer hears a no."""
+        waiting = list(self._waiting)
         self._waiting.clear()
+        for _, answer in waiting:
+            answer(NO)
         if cards := self._screen.query(ApprovalCard):
             cards.remove()
             self._screen.composer.focus()

@@ -28,6 +28,7 @@ from gemma_local.app.tui.news import (
 )
 from gemma_local.app.tui.undoing import NOTHING, NOTHING_AGAIN, restore
 from gemma_local.app.tui.verdicts import Verdicts
+from gemma_local.app.unexpected import log_unexpected
 from gemma_local.models.errors import GemmaLocalError
 
 if TYPE_CHECKING:
@@ -223,7 +224,9 @@ class Desk(JobThread):
 
     def branch(self, entry: int) -> None:
         """Go on in a copy of the conversation up to the entry with this number."""
-        self._turn_to("branch", lambda dialogue: dialogue.branch(_up_to(dialogue, entry)))
+        self._turn_to(
+            "branch", lambda dialogue: dialogue.branch(dialogue.conversation.count_up_to(entry))
+        )
 
     def rewind(self, entry: int) -> None:
         """Go back to before the person's message with this number, in a copy."""
@@ -236,7 +239,8 @@ class Desk(JobThread):
                 what = "bring back, too, as they were before this message:"
                 self._tell(Notice(restore(agent, found, what, partial(self._ask, stop))))
             said = next((e.written for e in entries if e.number == entry), "")
-            self._dialogue.branch(_up_to(self._dialogue, entry - 1))
+            conversation = self._dialogue.conversation
+            self._dialogue.branch(conversation.count_up_to(entry - 1))
             self._tell_opened("rewind", said)
 
         self._do("leaving", job, stop)
@@ -350,6 +354,12 @@ class Desk(JobThread):
 
             self._tell(BrokenOff(str(error), isinstance(error, EngineDied)))
             return
+        except Exception as error:
+            if self._is_closed:
+                raise
+            # The answer must not look as if it went on.
+            self._tell(BrokenOff(log_unexpected(error), died=False))
+            return
         if dialogue.agent is None:
             self._answered(turned.answered)
         self._tell(TurnEnded(turned.end, len(turned.calls)))
@@ -374,27 +384,10 @@ class Desk(JobThread):
 
     def _tell_opened(self, why: OpenedWhy, returned: str = "") -> None:
         dialogue = self._dialogue
-        kept = dialogue.kept
-        entries = tuple(dialogue.conversation.entries)
-        self._tell(
-            Opened(
-                dialogue.ready,
-                dialogue.launch,
-                entries,
-                kept.label,
-                kept.title,
-                why,
-                dialogue.toolless,
-                returned,
-            )
-        )
-        if entries:
+        opened = Opened.of(dialogue, why, returned)
+        self._tell(opened)
+        if opened.entries:
             self._tell(Used(dialogue.use()))
 
     def _warn(self, sentence: str) -> None:
         self._tell(Notice(sentence, "warning"))
-
-
-def _up_to(dialogue: Dialogue, number: int) -> int:
-    """How many entries there are up to the one with this number."""
-    return sum(entry.number <= number for entry in dialogue.conversation.entries)

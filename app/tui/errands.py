@@ -12,6 +12,7 @@ from gemma_local.app.workspace.errors import Sensitive
 from gemma_local.models.errors import GemmaLocalError
 
 if TYPE_CHECKING:
+    from gemma_local.app.attachments import Attached
     from gemma_local.app.quick_tasks import TaskName
     from gemma_local.app.tui.outgoing import Printed
     from gemma_local.app.tui.screens.chat import ChatScreen
@@ -26,9 +27,16 @@ class Errands:
         self._screen = screen
 
     def prepare_message(
-        self, text: str, printed: list[Printed], *, may_read_secrets: bool = False
+        self,
+        text: str,
+        printed: list[Printed],
+        send: Callable[[Attached], None],
+        give_up: Callable[[GemmaLocalError | None], None],
+        *,
+        may_read_secrets: bool = False,
     ) -> None:
-        """Read the files of a message, and send it."""
+        """Read the files of a message, and ``send`` it; ``give_up`` hears why that cannot be, None
+        if the person does not want it."""
         screen = self._screen
 
         def read() -> None:
@@ -39,20 +47,31 @@ class Errands:
             try:
                 found = prepared(text, folder, printed, may_read_secrets=may_read_secrets)
             except Sensitive as error:
-                self._tell(self._ask_for_secrets, text, printed, error)
+                self._tell(self._ask_for_secrets, text, printed, send, give_up, error)
             except GemmaLocalError as error:
-                self._tell(screen.sending.failed, text, error)
+                self._tell(give_up, error)
+            except Exception:
+                # `_run` says what it was; the message is the person's all the same.
+                self._tell(give_up, None)
+                raise
             else:
-                self._tell(screen.sending.prepared, found)
+                self._tell(send, found)
 
         self._run(read)
 
-    def _ask_for_secrets(self, text: str, printed: list[Printed], error: Sensitive) -> None:
+    def _ask_for_secrets(
+        self,
+        text: str,
+        printed: list[Printed],
+        send: Callable[[Attached], None],
+        give_up: Callable[[GemmaLocalError | None], None],
+        error: Sensitive,
+    ) -> None:
         def answer(verdict: Verdict) -> None:
             if verdict.is_yes:
-                self.prepare_message(text, printed, may_read_secrets=True)
+                self.prepare_message(text, printed, send, give_up, may_read_secrets=True)
             else:
-                self._screen.sending.failed(text, None)
+                give_up(None)
 
         proposal = Proposal("secrets", "message", "add it to the message", why=str(error))
         self._screen.consents.ask(proposal, answer)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from gemma_local.app.best.standing import Standing
     from gemma_local.app.best.wish import Wish
     from gemma_local.app.context_window import ContextUse
+    from gemma_local.app.dialogue import Dialogue
     from gemma_local.app.launch import Launch
     from gemma_local.app.sessions.entry import Entry
     from gemma_local.engine.messages import Event, Ready
@@ -51,6 +52,20 @@ class Opened:
     """Why the model has no tools, "" if it has."""
     returned: str = ""
     """What the person had said and may say again, in other words."""
+
+    @classmethod
+    def of(cls, dialogue: Dialogue, why: OpenedWhy, returned: str = "") -> Opened:
+        """A dialogue, as it stands."""
+        return cls(
+            dialogue.ready,
+            dialogue.launch,
+            tuple(dialogue.conversation.entries),
+            dialogue.kept.label,
+            dialogue.kept.title,
+            why,
+            dialogue.toolless,
+            returned,
+        )
 
 
 @dataclass(frozen=True, slots=True)

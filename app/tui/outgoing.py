@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from gemma_local.app.attachments import Attached, attach
+from gemma_local.app.fences import code, fenced
 from gemma_local.app.workspace.command import Ended
 
 PRINTED_MOST: Final = 8_000
@@ -29,10 +30,9 @@ class Printed:
             head, tail = int(PRINTED_MOST * _HEAD), int(PRINTED_MOST * (1 - _HEAD))
             left_out = len(output) - head - tail
             output = f"{output[:head]}\n[{left_out} characters left out]\n{output[-tail:]}"
-        fence = "`" * max(3, _longest_run(output) + 1)
         status = self.ended.status
         ending = "" if status == 0 else f" (exit status {status})"
-        return f"I ran `{self.command}`{ending}. It printed:\n{fence}\n{output}\n{fence}"
+        return f"I ran {code(self.command)}{ending}. It printed:\n{fenced(output)}"
 
 
 def prepared(
@@ -49,11 +49,3 @@ def prepared(
     shift = len(before)
     spans = ((0, shift), *((start + shift, end + shift) for start, end in attached.spans))
     return replace(attached, text=before + attached.text, spans=spans)
-
-
-def _longest_run(text: str) -> int:
-    longest = run = 0
-    for character in text:
-        run = run + 1 if character == "`" else 0
-        longest = max(longest, run)
-    return longest

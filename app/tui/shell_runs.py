@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 TOOL: Final = "$"
 """The name of the tool in its card."""
+_PATIENCE: Final = 3.0
+"""Seconds that the end of a command is waited for: longer than a process has that does not listen
+to the first signal."""
 
 
 class ShellRuns:
@@ -28,7 +31,7 @@ class ShellRuns:
         self._folder = folder
         self._tell = tell
         self._lock = threading.Lock()
-        self._running: dict[str, Stop] = {}
+        self._running: dict[str, tuple[Stop, threading.Thread]] = {}
         self._printed: list[Printed] = []
         self._count = 0
 
@@ -36,18 +39,20 @@ class ShellRuns:
         """Begin a command; returns at once."""
         self._count += 1
         id_, stop = f"{BY_PERSON}{self._count}", Stop()
+        thread = threading.Thread(target=self._carry_out, args=(id_, line, stop), daemon=True)
         with self._lock:
-            self._running[id_] = stop
+            self._running[id_] = (stop, thread)
         self._tell(ToolStarted(id_, TOOL, line))
-        threading.Thread(target=self._carry_out, args=(id_, line, stop), daemon=True).start()
+        thread.start()
 
     def stop(self) -> bool:
         """End what runs; False if nothing does."""
-        with self._lock:
-            stops = list(self._running.values())
-        for stop in stops:
-            stop.ask()
-        return bool(stops)
+        return bool(self._ask_to_stop())
+
+    def end(self) -> None:
+        """End what runs, and wait until it has ended: nothing outlives the screens."""
+        for thread in self._ask_to_stop():
+            thread.join(_PATIENCE)
 
     @property
     def is_running(self) -> bool:
@@ -59,6 +64,19 @@ class ShellRuns:
         with self._lock:
             printed, self._printed = self._printed, []
         return printed
+
+    def put_back(self, printed: list[Printed]) -> None:
+        """The message that took this was not sent: the next one has it."""
+        with self._lock:
+            self._printed[:0] = printed
+
+    def _ask_to_stop(self) -> list[threading.Thread]:
+        """Those who were asked."""
+        with self._lock:
+            running = list(self._running.values())
+        for stop, _ in running:
+            stop.ask()
+        return [thread for _, thread in running]
 
     def _carry_out(self, id_: str, line: str, stop: Stop) -> None:
         from gemma_local.app.tui.outgoing import Printed

@@ -83,7 +83,7 @@ def _say_goodbye(app: GemmaLocalApp) -> None:
         progress.show("keeping what was read, for the next time")
     # Ctrl-C: they will not wait. What was not kept is read again, the next time.
     with suppress(KeyboardInterrupt):
-        app.desk.close(at_once=app.is_interrupted)
+        app.end()
     progress.clear()
     garbage.end()
     if (farewell := app.farewell) and sys.stdout.isatty():

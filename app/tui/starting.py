@@ -38,6 +38,8 @@ class Starting:
     def __init__(self, screen: ChatScreen) -> None:
         self._screen = screen
         self._fetching: Fetching | None = None
+        self._is_shown = False
+        """Whether the screen of the download is there, which says itself how it ends."""
         self._why_builtin = ""
 
     @property
@@ -163,11 +165,12 @@ class Starting:
             may_leave = self._screen.is_open or pair() is not None
             glyphs = self._screen.gemma.glyphs
             screen = DownloadScreen(self._fetching, may_leave=may_leave, glyphs=glyphs)
+            self._is_shown = True
             self._screen.app.push_screen(screen, self._fetched)
 
     def watch(self) -> None:
         """Say so if a download in the background has come to its end."""
-        if self._fetching is None:
+        if self._fetching is None or self._is_shown:
             return
         state = self._fetching.state()
         if state.got is not None:
@@ -181,6 +184,7 @@ class Starting:
         from gemma_local.models.pocket import pair
 
         assert self._fetching is not None
+        self._is_shown = False
         if path is not None:
             self._fetching = None
             self.use(str(path))

@@ -17,7 +17,7 @@ from typing import Final
 
 from gemma_local.app.tui.early_terminal import Modes, quiet
 
-FAREWELL: Final = "gemma-local was killed, and nothing is lost: gemma-local --continue goes on."
+FAREWELL: Final = "gemma-local was killed; gemma-local --continue goes on with what was said."
 RESTORE: Final = "".join(
     (
         "\x1b[<u",  # the keyboard as it was (kitty's protocol)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from gemma_local.app.workspace.errors import TooLarge
 from gemma_local.app.workspace.mention import is_nameable
+from gemma_local.app.workspace.programs import environment_of_git, installed
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -40,7 +41,7 @@ SKIPPED: Final = frozenset(
 """Folders in which nobody looks for a file of theirs."""
 
 # A hostile repository's own settings must not start a program.
-_GIT: Final = ("git", "-c", "core.fsmonitor=false", "ls-files", "-z")
+_LS_FILES: Final = ("-c", "core.fsmonitor=false", "ls-files", "-z")
 _WHICH: Final = ("--cached", "--others", "--exclude-standard", "--deduplicate")
 _CHUNK: Final = 1 << 16
 
@@ -58,20 +59,20 @@ class Listing:
     is_whole: bool = True
 
 
-def list_files(folder: Path, *, most: int = MOST, seconds: float = SECONDS) -> Listing:
+def list_files(
+    folder: Path, *, most: int = MOST, seconds: float = SECONDS, root: Path | None = None
+) -> Listing:
     """The files of ``folder`` that git does not ignore; without links that lead out of it.
 
-    Takes up to ``seconds``. Raises TooLarge for the home folder and what it lies in.
+    ``root`` is the workspace that it lies in, if it is not one itself: no program from there is
+    run. Takes up to ``seconds``. Raises TooLarge for the home folder and what it lies in.
     """
     folder = folder.resolve()
     check_size(folder)
     until = time.monotonic() + seconds
+    found = _taken(_of_git(folder, root or folder, until), most, until)
     # Git lists nothing where the whole folder is ignored; then somebody works there all the same.
-    for paths in (_of_git(folder, until), _of_walk(folder, until)):
-        found = _taken(paths, most, until)
-        if found.paths:
-            return found
-    return Listing()
+    return found if found.paths else _taken(_of_walk(folder, until), most, until)
 
 
 def check_size(folder: Path) -> None:
@@ -94,27 +95,29 @@ def _taken(paths: Iterator[str], most: int, until: float) -> Listing:
         if is_nameable(path):
             found.append(path)
     found.sort(key=lambda path: (path.count("/"), path))
-    return Listing(tuple(found), is_whole)
+    # When the time is up, those who list may just have stopped.
+    return Listing(tuple(found), is_whole and time.monotonic() <= until)
 
 
 # ------------------------------------------------------------------------------------- with git
 
 
-def _of_git(folder: Path, until: float) -> Iterator[str]:
+def _of_git(folder: Path, root: Path, until: float) -> Iterator[str]:
     """Tracked and new files that are there, while git lists them; none without a repository."""
-    for path in _said_by_git(folder, until):
+    for path in _said_by_git(folder, root, until):
         if SKIPPED.isdisjoint(path.split("/")) and _is_file_within(folder, path):
             yield path
 
 
-def _said_by_git(folder: Path, until: float) -> Iterator[str]:
-    # Set by git itself for its hooks: another repository than the one of this folder.
-    environ = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+def _said_by_git(folder: Path, root: Path, until: float) -> Iterator[str]:
+    git = installed("git", but_not_in=(folder, root))
+    if git is None:
+        return
     try:
         process = subprocess.Popen(
-            (*_GIT, *_WHICH),
+            (git, *_LS_FILES, *_WHICH),
             cwd=folder,
-            env={**environ, "GIT_OPTIONAL_LOCKS": "0"},
+            env=environment_of_git(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

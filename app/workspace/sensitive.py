@@ -14,9 +14,10 @@ _HARMLESS: Final = ("*.example", "*.sample", "*.template", "*.pub")
 
 
 def is_sensitive(path: PurePath) -> bool:
-    """Whether a file of this name is not to be read without asking."""
+    """Whether a file of this name, or what a folder of it holds, is not to be read without
+    asking."""
     name = path.name.lower()
-    if not _FOLDERS.isdisjoint(part.lower() for part in path.parts[:-1]):
+    if not _FOLDERS.isdisjoint(part.lower() for part in path.parts):
         return True
     if any(fnmatchcase(name, pattern) for pattern in _HARMLESS):
         return False

@@ -139,6 +139,23 @@ def test_an_engine_that_died_is_started_again(story: Pair) -> None:
 
 
 @pytest.mark.usefixtures("home")
+def test_a_new_conversation_starts_an_engine_that_has_ended(story: Pair) -> None:
+    with dialogue(options(story)) as talk:
+        talk.ask("first")
+        first = talk.kept.label
+        # As after a start that failed.
+        talk.engine.close()
+        assert talk.ready.target == str(story.target)
+        talk.begin_new()
+        talk.engine.close()
+        talk.resume(first)
+        assert said(talk) == ["first", STORY.text]
+        talk.engine.close()
+        talk.branch(0)
+        assert talk.ask("second").done.reason == "stop"
+
+
+@pytest.mark.usefixtures("home")
 def test_thinking_is_switched_on_where_the_model_thinks(story: Pair) -> None:
     with dialogue(options(story)) as talk:
         assert talk.think(100)

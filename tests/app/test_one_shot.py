@@ -21,6 +21,12 @@ def test_text_is_the_answer_and_nothing_else(command: Command, story: Pair) -> N
     assert (done.returncode, done.stdout, done.stderr) == (0, STORY.text + "\n", "")
 
 
+def test_auto_in_the_environment_is_what_it_is_in_the_file(command: Command) -> None:
+    done = command.run("-p", "x", GEMMA_LOCAL_MODEL="auto")
+    assert done.returncode == 3
+    assert "there is no model yet" in done.stderr
+
+
 def test_json_has_all_keys_and_counts_right(command: Command, story: Pair) -> None:
     said = command.json("--model", story.target, "-p", "x", *FAST, *GREEDY, "--draft", 4)
     assert set(said) == KEYS

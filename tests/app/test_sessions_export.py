@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given, settings
 from markdown_it import MarkdownIt
 
+from gemma_local.app.fences import code, fenced
 from gemma_local.app.sessions.entry import Entry, SessionInfo
 from gemma_local.app.sessions.export_html import as_html
-from gemma_local.app.sessions.export_markdown import as_markdown, code, contained, fenced
+from gemma_local.app.sessions.export_markdown import as_markdown, contained
 from gemma_local.models.message import Message, ToolCall
 from tests.app.session_messages import texts
 

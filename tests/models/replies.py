@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from gemma_local.models.guest_reply import GuestReply
 from gemma_local.models.message import Opening, Tool
 from gemma_local.models.reply import AnswerText, CallEnd, Part, Reply, ThoughtText
+from gemma_local.models.split_reply import SplitReply
 from gemma_local.models.tool_call import ParsedCall
 
 PRINTED = (
@@ -83,7 +83,7 @@ class Outcome:
 
 
 def run(
-    reply: Reply | GuestReply,
+    reply: SplitReply,
     tokens: Iterable[tuple[int, str]],
     *,
     rest: str = "",

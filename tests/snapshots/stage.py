@@ -66,14 +66,10 @@ class ChatStage(GemmaLocalApp):
     """The chat, without anybody who answers."""
 
     def __init__(self, theme: str, folder: Path = FOLDER) -> None:
-        self._folder = folder
         screen = {"theme": theme, "glyphs": "unicode", "animation": "none"}
         super().__init__(AnswerOptions(save=False), Settings.model_validate({"screen": screen}))
+        self.folder = folder
         self.desk.open = lambda *_: None  # type: ignore[method-assign]
-
-    @property
-    def folder(self) -> Path:
-        return self._folder
 
 
 def chat_of(pilot: Pilot[None], status: Status) -> ChatScreen:

@@ -11,9 +11,9 @@ from collections import Counter
 from pathlib import Path, PurePath
 from typing import Final
 
-from gemma_local.app.agent.files.programs import installed
 from gemma_local.app.stop import Stop
 from gemma_local.app.workspace.command import Command
+from gemma_local.app.workspace.programs import installed
 
 _LONGEST: Final = 1_000_000
 """Characters of a file that is parsed."""
@@ -58,9 +58,9 @@ class Linter:
     def __init__(self, path: Path, root: Path) -> None:
         """``path`` is a file below ``root``."""
         self._path = path
-        self._program = installed("ruff") if path.suffix in (".py", ".pyi") else None
-        if self._program is not None and not _is_configured(path, root):
-            self._program = None
+        self._program = None
+        if path.suffix in (".py", ".pyi") and _is_configured(path, root):
+            self._program = installed("ruff", but_not_in=(root,))
         self._before: Counter[str] = Counter()
 
     def look(self, stop: Stop) -> None:

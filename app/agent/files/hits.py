@@ -12,11 +12,11 @@ from pathlib import Path, PurePath
 from typing import Any, Final
 
 from gemma_local.app.agent.budget import HIT_SHOWN
-from gemma_local.app.agent.files.programs import installed
 from gemma_local.app.agent.files.searcher import MOST_BYTES, Wish
 from gemma_local.app.stop import Stop
 from gemma_local.app.workspace.command import Command, Ended
 from gemma_local.app.workspace.listing import SKIPPED
+from gemma_local.app.workspace.programs import installed
 from gemma_local.app.workspace.sensitive import is_sensitive
 
 SECONDS: Final = 20.0
@@ -64,7 +64,7 @@ def find(wish: Wish, most: int, stop: Stop, *, shows_secrets: bool = False) -> H
 
 def _commands(wish: Wish) -> list[list[str]]:
     own = [sys.executable, "-P", "-m", "gemma_local.app.agent.files.searcher", wish.to_json()]
-    ripgrep = installed("rg")
+    ripgrep = installed("rg", but_not_in=(Path(wish.folder), Path(wish.root or wish.folder)))
     if ripgrep is None:
         return [own]
     # Its expressions lack what Python's have, such as looking back: then ours is asked.

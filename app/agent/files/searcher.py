@@ -32,13 +32,15 @@ _ESCAPED: Final = re.compile(r"\\.")
 @dataclass(frozen=True, slots=True)
 class Wish:
     """``folder`` is absolute; ``name`` is one file in it, "" for all; ``globs`` are as gitignore
-    has them, without braces. A ``pattern`` in lower case finds any."""
+    has them, without braces. A ``pattern`` in lower case finds any. ``root`` is the workspace that
+    the folder lies in, "" if it is one itself."""
 
     folder: str
     pattern: str
     name: str = ""
     globs: tuple[str, ...] = ()
     is_literal: bool = False
+    root: str = ""
 
     def to_json(self) -> str:
         """What ``main`` takes."""
@@ -71,7 +73,7 @@ def search(wish: Wish) -> Iterator[str]:
     """Lines of JSON, one a hit, in the order of paths. Raises re.error, TooLarge."""
     sought = expression(wish)
     folder = Path(wish.folder)
-    names = [wish.name] if wish.name else sorted(_chosen(folder, wish.globs), key=_parts)
+    names = [wish.name] if wish.name else sorted(_chosen(wish), key=_parts)
     for name in names:
         try:
             path = folder / name
@@ -85,8 +87,10 @@ def search(wish: Wish) -> Iterator[str]:
                 yield _hit(name, number, line, found)
 
 
-def _chosen(folder: Path, globs: Sequence[str]) -> Sequence[str]:
-    paths = list_files(folder, most=_MOST_FILES, seconds=_LIST_SECONDS).paths
+def _chosen(wish: Wish) -> Sequence[str]:
+    globs = wish.globs
+    root = Path(wish.root) if wish.root else None
+    paths = list_files(Path(wish.folder), most=_MOST_FILES, seconds=_LIST_SECONDS, root=root).paths
     if not globs:
         return paths
     import pathspec

@@ -21,6 +21,7 @@ from gemma_local.models.errors import GemmaLocalError
 _SYSTEM: Final = tuple(Path(path) for path in ("/proc", "/sys", "/dev"))
 _DRIVE: Final = re.compile(r"[A-Za-z]:(?:[\\/]|\Z)|\\\\")
 _DEVICE: Final = re.compile(r"(?i:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|\Z)")
+_PATTERN: Final = re.compile(r"[*?\n]|\A\s|\s\Z")
 _SECRET: Final = "may hold secrets"
 _GIT: Final = "belongs to git"
 _LOOK_SECONDS: Final = 0.5
@@ -51,8 +52,9 @@ class Place:
     def rule(self, kind: str) -> str:
         """The rule that would allow more of the same: ``kind``, a colon, and a pattern for all that
         lies beside it and below, such as "edit: src/**"; in a root it is the file alone. None, "",
-        for what may hold secrets or belongs to git."""
-        if _SECRET in self.why or _GIT in self.why:
+        for what may hold secrets or belongs to git, and for names that would be read as patterns.
+        """
+        if _SECRET in self.why or _GIT in self.why or _PATTERN.search(self.shown):
             return ""
         folder = self.path if self.path.is_dir() else self.path.parent
         if folder == self.base:
@@ -194,7 +196,7 @@ def _why(asked: Path, found: Path, base: Path | None) -> str:
     if base is None:
         reasons.append("outside the workspace")
     # By either name: a harmless one may be a link to a secret, and a secret's name to anything.
-    if is_sensitive(inner) or is_sensitive(PurePath(asked.name)):
+    if is_sensitive(inner) or (found != base and is_sensitive(PurePath(asked.name))):
         reasons.append(_SECRET)
     if ".git" in (part.lower() for part in inner.parts):
         reasons.append(_GIT)

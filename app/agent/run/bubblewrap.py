@@ -28,6 +28,9 @@ def wrapped(program: str, confinement: Confinement, command: Sequence[str]) -> l
             words += ["--ro-bind", "/dev/null", path]
     for path in confinement.writable:
         words += ["--bind", path, path]
+    for path in confinement.pinned:
+        # What something is mounted on can be neither renamed nor removed.
+        words += ["--bind", path, path]
     for path in confinement.guarded:
         words += ["--ro-bind", path, path]
     return [*words, "--chdir", confinement.folder, "--", *command]

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from gemma_local.app.agent.run.command import CommandLine, Redirection, SimpleCommand
 from gemma_local.app.agent.run.shell_reader import (
     DEEPEST,
     MOST,
@@ -28,64 +29,13 @@ _REDIRECTION: Final = re.compile(
     r"(?:\d+|\{\w+\})?(?P<sign>&>>|&>|<<<|<<-|<<|<>|<&|>>|>\||>&|<(?!\()|>(?!\())"
 )
 _ASSIGNMENT: Final = re.compile(r"(?P<name>[A-Za-z_]\w*)(?:\[[^\]]*\])?\+?=")
-_DESCRIPTOR: Final = re.compile(r"\d+-?|-")
-
-
-@dataclass(frozen=True, slots=True)
-class Redirection:
-    """``sign`` without the number before it; ``target`` is a file, or for "<<<" a text."""
-
-    sign: str
-    target: Word
-
-    @property
-    def writes(self) -> bool:
-        """Whether a file may be written."""
-        is_copy = self.sign in (">&", "<&") and _DESCRIPTOR.fullmatch(self.target.text)
-        return ">" in self.sign and not is_copy
-
-
-@dataclass(frozen=True, slots=True)
-class SimpleCommand:
-    """A program and its arguments, ``words``, with the variables set for it alone.
-
-    ``words`` is empty if there are only assignments or redirections. ``text_in`` is a
-    here-document; ``is_fed``: another command's output is its input. ``is_sure`` is false for what
-    only looks as if it were run.
-    """
-
-    words: tuple[Word, ...]
-    variables: tuple[str, ...] = ()
-    redirections: tuple[Redirection, ...] = ()
-    text_in: str = ""
-    is_fed: bool = False
-    is_sure: bool = True
-
-    @property
-    def program(self) -> str:
-        """Its name without folders; "" if it is only known when it runs, or if there is none."""
-        if not self.words or not self.words[0].is_known or self.words[0].has_pattern:
-            return ""
-        return self.words[0].text.rpartition("/")[2]
-
-    @property
-    def arguments(self) -> tuple[Word, ...]:
-        """The words behind the program."""
-        return self.words[1:]
-
-    @property
-    def text(self) -> str:
-        """On one line, to be read by a person."""
-        return " ".join(word.text for word in self.words)
-
-
-@dataclass(frozen=True, slots=True)
-class CommandLine:
-    """``unclear`` says in a few words each what is not understood; then there may be more commands
-    than those that are listed."""
-
-    commands: tuple[SimpleCommand, ...]
-    unclear: tuple[str, ...] = ()
+_IN: Final = re.compile(r"in(?![^\s;])")
+_ELEMENT: Final = re.compile(r"\w*\[(?!\d+\])")
+_KEEPING_ELEMENT: Final = re.compile(r"\{\w+\[(?!\d+\])[^{}]*\}[<>]")
+"""An element of an array that is assigned to, and one that a redirection keeps its number in. Which
+it is is computed."""
+_COMPUTING: Final = frozenset(["-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v"])
+"""Between double square brackets they compute what their operands hold."""
 
 
 def parse(text: str) -> CommandLine:
@@ -94,6 +44,7 @@ def parse(text: str) -> CommandLine:
         return CommandLine((), ("it is too long to be looked through",))
     unclear: list[str] = []
     commands: list[SimpleCommand] = []
+    computes = False
     waiting = [(text, True, 0)]
     while waiting:
         source, is_sure, depth = waiting.pop()
@@ -110,10 +61,11 @@ def parse(text: str) -> CommandLine:
         ]
         if is_sure:
             unclear += parser.found.unclear
+            computes |= parser.found.computes
         waiting += [
             (inner, is_sure and inner_sure, depth + 1) for inner, inner_sure in parser.found.inner
         ]
-    return CommandLine(tuple(commands), tuple(dict.fromkeys(unclear)))
+    return CommandLine(tuple(commands), tuple(dict.fromkeys(unclear)), computes)
 
 
 @dataclass(slots=True)
@@ -243,6 +195,7 @@ class _Parser:
             if reader.looks_at("\n"):
                 reader.at += 1
             else:
+                self.found.computes |= _ELEMENT.match(reader.text, start) is not None
                 reader.word()
             if reader.at == start:
                 raise NotUnderstood("it has an array that is strange")
@@ -258,7 +211,9 @@ class _Parser:
                 return
             if found := _ASSIGNMENT.match(reader.text, start, reader.at):
                 now.variables.append(found["name"])
+                self.found.computes |= _ELEMENT.match(found[0]) is not None
                 return
+        self.found.computes |= _KEEPING_ELEMENT.match(reader.text, start) is not None
         now.words.append(word)
 
     def _is_reserved(self, text: str) -> bool:
@@ -291,10 +246,15 @@ class _Parser:
         return True
 
     def _skip_header(self) -> None:
-        """What stands between "for" and the end of the line, or "do"."""
+        """What stands between "for" and the end of the line; without "in" the name alone, behind
+        which "do" may follow at once."""
         reader = self._reader
         reader.skip_blanks()
         if reader.skip_arithmetic():
+            return
+        reader.word()
+        reader.skip_blanks()
+        if not _IN.match(reader.text, reader.at):
             return
         while not reader.is_at_end and not reader.looks_at(";", "\n"):
             start = reader.at
@@ -350,6 +310,7 @@ class _Parser:
             word = reader.word()
             if word.text == "]]" and not word.is_quoted:
                 return
+            self.found.computes |= word.text in _COMPUTING
             if reader.at == start:
                 break
         raise NotUnderstood("it has a condition that is not closed")
@@ -364,6 +325,8 @@ class _Parser:
         if reader.at == start:
             raise NotUnderstood("it redirects to nowhere")
         if sign in ("<<", "<<-"):
+            if not target.is_known:
+                raise NotUnderstood("it has a here-document whose end is not clear")
             self._documents.append((self._now, target.text, target.is_quoted, sign == "<<-"))
         # Also keeps a command that is nothing but a redirection.
         self._now.redirections.append(Redirection(sign, target))
@@ -375,12 +338,10 @@ class _Parser:
             lines = []
             while True:
                 if reader.is_at_end:
-                    # The shell takes what there is, and says so.
+                    # The shell takes what there is; but perhaps it sees the end elsewhere.
+                    self.found.unclear.append("it has a here-document that is not closed")
                     break
-                end = reader.text.find("\n", reader.at)
-                end = len(reader.text) if end < 0 else end
-                line = reader.text[reader.at : end]
-                reader.at = min(end + 1, len(reader.text))
+                line = reader.line(joins=not is_quoted)
                 if (line.lstrip("\t") if strips else line) == closing:
                     break
                 lines.append(line)

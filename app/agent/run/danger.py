@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Final
 
-from gemma_local.app.agent.run.command_line import CommandLine, SimpleCommand
+from gemma_local.app.agent.run.command import CommandLine, SimpleCommand
 from gemma_local.app.agent.run.danger_table import DangerTable, dangers, has_option
+from gemma_local.app.agent.run.habits import NAMING
 from gemma_local.app.agent.run.sandbox import Opening
 from gemma_local.app.agent.run.shell_reader import Word
 from gemma_local.app.agent.run.surroundings import Surroundings
@@ -46,7 +48,7 @@ def reasons(line: CommandLine, text: str, surroundings: Surroundings) -> tuple[R
     for command in line.commands:
         found += _of_command(command, dangers())
         found += _deletions(command, surroundings)
-        found += _secrets(command)
+        found += _secrets(command, surroundings, folders)
         for word in written(command):
             if word.text.startswith(("/dev/tcp/", "/dev/udp/")):
                 found.append(Reason(f"uses the network: {_short(word.text)}", "network"))
@@ -109,6 +111,9 @@ def _is_made_again(word: Word, surroundings: Surroundings) -> bool:
     path = surroundings.path_of(word, surroundings.folder)
     if path is None:
         return False
+    # A link is deleted itself, but not one on the way.
+    real = Path(os.path.realpath(path if path.name == ".." else path.parent))
+    path = real if path.name == ".." else real / path.name
     for root in (*surroundings.roots, surroundings.temporary):
         if path.is_relative_to(root):
             inner = path.relative_to(root).parts
@@ -119,14 +124,23 @@ def _is_made_again(word: Word, surroundings: Surroundings) -> bool:
     return False
 
 
-def _secrets(command: SimpleCommand) -> Iterator[Reason]:
+def _secrets(
+    command: SimpleCommand, surroundings: Surroundings, folders: Sequence[Path | None]
+) -> Iterator[Reason]:
+    if not command.is_sure:
+        return
     words = [*command.arguments, *(one.target for one in command.redirections)]
     for word in words:
         for text in (word.text, word.text.partition("=")[2], word.text.removeprefix("@")):
             path = PurePath(text.strip("\"'"))
-            if path.name and is_sensitive(path) and command.is_sure:
+            if path.name and is_sensitive(path):
                 yield Reason(f"touches what may hold secrets: {_short(text)}")
                 break
+        else:
+            # What a pattern or a link leads to is not in the word.
+            is_read = command.program not in NAMING and not word.text.startswith("-")
+            if is_read and (found := surroundings.secret_of(word, folders)):
+                yield Reason(f"touches what may hold secrets: {_short(found)}")
 
 
 def _is_of_git(word: Word) -> bool:

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from functools import cache
 from typing import Any, Final
 
-from gemma_local.app.agent.run.command_line import SimpleCommand
+from gemma_local.app.agent.run.command import SimpleCommand
 from gemma_local.app.agent.run.sandbox import Opening
 from gemma_local.app.agent.run.shell_reader import Word
 from gemma_local.app.agent.run.tables import table
@@ -22,7 +22,7 @@ _REPLACING: Final = re.compile(r"[sy](?P<sign>[^\w\s]).*(?P=sign).*(?P=sign)")
 @dataclass(frozen=True, slots=True)
 class Danger:
     """A kind of command. ``names`` are programs with their first words, ``reason`` says what it
-    does, ``opens`` what the sandbox allows it once a person has, "" for nothing; ``has_rule``: a
+    does, ``opens`` what the sandbox allows it once a person has, None for nothing; ``has_rule``: a
     rule of the person's can allow it for good."""
 
     names: tuple[tuple[str, ...], ...]
@@ -78,7 +78,7 @@ def has_option(words: Sequence[Word], option: str) -> bool:
             return True
         if option.startswith("--") and len(option) > 2:
             name = word.text.partition("=")[0]
-            if len(name) > 3 and option.startswith(name):
+            if len(name) > 2 and option.startswith(name):
                 return True
         elif _has_short(word, (option,)):
             return True

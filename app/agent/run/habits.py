@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Final
 
-from gemma_local.app.agent.run.command_line import SimpleCommand
+from gemma_local.app.agent.run.command import SimpleCommand
 from gemma_local.app.agent.run.danger_table import dangers, has_option
 from gemma_local.app.agent.run.shell_reader import Word
 from gemma_local.app.agent.run.surroundings import Surroundings
@@ -17,6 +18,8 @@ _SPEAKING: Final = frozenset(
     ["echo", "printf", "test", "[", ":", "true", "false", "seq", "expr", "set", "export", "exit"]
 )
 """They do nothing with what they are given but say it or compare it."""
+NAMING: Final = frozenset(["ls", "stat", "echo", "printf", "test", "["])
+"""They tell of files that there are, and not what is in them."""
 
 
 def only_looks(
@@ -37,8 +40,12 @@ def only_looks(
         return False
     if command.program in _SPEAKING:
         return not any(has_option(command.arguments, option) for option in forbidden)
-    if not all(_is_shown(word, surroundings, folders) for word in command.arguments):
+    if not all(folder is not None and surroundings.is_shown(folder) for folder in folders):
+        # Without a word about files it looks at the folder in which it runs.
         return False
+    for word in command.arguments:
+        if not _is_shown(word, surroundings, folders, only_names=command.program in NAMING):
+            return False
     if command.program == "command":
         return has_option(command.arguments, "-v") or has_option(command.arguments, "-V")
     return not any(has_option(command.arguments, option) for option in forbidden)
@@ -86,15 +93,26 @@ def _forbidden(command: SimpleCommand) -> list[str] | None:
     return None
 
 
-def _is_shown(word: Word, surroundings: Surroundings, folders: Sequence[Path | None]) -> bool:
-    """Whether an argument, if it names a file, names one that may be looked at."""
+def _is_shown(
+    word: Word,
+    surroundings: Surroundings,
+    folders: Sequence[Path | None],
+    *,
+    only_names: bool = False,
+) -> bool:
+    """Whether an argument, if it names a file, names one that may be looked at; with ``only_names``
+    no more is looked at than which files there are."""
     if not word.is_known or (word.has_pattern and word.text.startswith(".")):
         return False
     text = word.text
     if text.startswith("-"):
         # The value of an option, also right behind its letter.
+        if not set("=/") & set(text):
+            return not any(is_sensitive(PurePath(text[at:])) for at in range(2, len(text)))
         text = text.partition("=")[2] if "=" in text else "/" + text.partition("/")[2]
         if text == "/":
             return True
-    named = Word(text, has_pattern=word.has_pattern)
-    return not is_sensitive(PurePath(text)) and surroundings.shows(named, folders)
+    named = replace(word, text=text)
+    if is_sensitive(PurePath(text)) or not surroundings.shows(named, folders):
+        return False
+    return only_names or not surroundings.secret_of(named, folders)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
-from gemma_local.app.agent.run.command_line import CommandLine, SimpleCommand
+from gemma_local.app.agent.run.command import SimpleCommand
 from gemma_local.app.agent.run.danger import Reason, reasons
 from gemma_local.app.agent.run.habits import only_looks, pattern_of
 from gemma_local.app.agent.run.sandbox import Opening
@@ -21,18 +21,20 @@ _FOREIGN: Final = "the shell of this system is not understood here"
 class Judgement:
     """``acting`` are the commands that do more than look, ``all_of_it`` all that are understood;
     those that a rule has to allow are in ``acting``. ``redirects``: files of the workspace are
-    written by ">". ``reasons`` are those to ask in every mode."""
+    written by ">". ``computes``: what variables hold may be run, by way of arithmetic. ``reasons``
+    are those to ask in every mode."""
 
     all_of_it: tuple[SimpleCommand, ...]
     acting: tuple[SimpleCommand, ...]
     reasons: tuple[Reason, ...]
     redirects: bool
+    computes: bool
     is_confined: bool
 
     @property
     def only_looks(self) -> bool:
         """Whether nothing is changed."""
-        return not self.acting and not self.reasons
+        return not (self.acting or self.computes or self.reasons)
 
     @property
     def why(self) -> str:
@@ -48,8 +50,10 @@ class Judgement:
     def rule(self) -> str:
         """What "always" would allow: "run: " and a pattern for each command, with && between; ""
         if there can be none."""
-        # A rule for a command is none for files that its output goes to.
-        if self.redirects or not all(reason.has_rule for reason in self.reasons):
+        # A rule for a command is none for files that its output goes to, nor for what is computed.
+        if self.redirects or self.computes:
+            return ""
+        if not all(reason.has_rule for reason in self.reasons):
             return ""
         patterns = list(dict.fromkeys(map(pattern_of, self.acting)))
         if not patterns or len(patterns) > _MOST_PATTERNS or "" in patterns:
@@ -65,10 +69,11 @@ class RunEffect(Effect):
 
 
 def judged(text: str, surroundings: Surroundings, *, is_posix: bool = True) -> Judgement:
-    """Look at a command. ``is_posix`` is false for the shell of Windows."""
+    """Look at a command. ``is_posix`` is false for the shell of Windows, and where there is no bash
+    for any other."""
     line = understood(text)
     if not is_posix:
-        line = CommandLine(line.commands, (*line.unclear, _FOREIGN))
+        line = replace(line, unclear=(*line.unclear, _FOREIGN))
     folders = surroundings.folders(line.commands)
     acting = [
         command
@@ -81,4 +86,6 @@ def judged(text: str, surroundings: Surroundings, *, is_posix: bool = True) -> J
         for command in line.commands
         for one in command.redirections
     )
-    return Judgement(line.commands, tuple(acting), found, redirects, surroundings.is_confined)
+    return Judgement(
+        line.commands, tuple(acting), found, redirects, line.computes, surroundings.is_confined
+    )

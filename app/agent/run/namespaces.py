@@ -65,8 +65,13 @@ def arrange(confinement: Confinement) -> None:
     set_read_only("/", is_read_only=True, below=True)
     for path in confinement.writable:
         set_read_only(path, is_read_only=False)
+    for path in confinement.pinned:
+        # What something is mounted on can be neither renamed nor removed.
+        with suppress(FileNotFoundError):
+            mount(path, path, None, _BIND | _RECURSIVE)
     for path in confinement.guarded:
         _protect(path)
+    _part_terminals()
     if Path("/dev/shm").is_dir():
         mount("tmpfs", "/dev/shm", "tmpfs", _NOSUID | _NODEV, "mode=1777")
     if confinement.has_own_processes:
@@ -79,6 +84,16 @@ def _protect(path: str) -> None:
     with suppress(FileNotFoundError):
         mount(path, path, None, _BIND | _RECURSIVE)
         set_read_only(path, is_read_only=True)
+
+
+def _part_terminals() -> None:
+    """Terminals of its own: to those of the person it could write what they take for orders."""
+    if not Path("/dev/pts/ptmx").exists():
+        return
+    mount("devpts", "/dev/pts", "devpts", _NOSUID | _NOEXEC, "newinstance,ptmxmode=0666,mode=620")
+    # Where that is a link it leads here already.
+    if Path("/dev/ptmx").exists() and not Path("/dev/ptmx").is_symlink():
+        mount("/dev/pts/ptmx", "/dev/ptmx", None, _BIND)
 
 
 def _cover(path: str, confinement: Confinement) -> None:

@@ -7,6 +7,7 @@ needs to be installed. Where namespaces are not allowed Landlock alone leaves ga
 from __future__ import annotations
 
 import os
+import stat
 import subprocess
 import sys
 import tempfile
@@ -26,6 +27,8 @@ Opening = Literal["network", "outside", "git"]
 git's own settings and hooks."""
 
 _PROBE_SECONDS: Final = 10.0
+_MOST_SOCKETS: Final = 300
+"""That are hidden one by one; all paths go to the launcher in one argument."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +64,13 @@ class Offer:
             return ()
         found = ["services of this machine can be asked through their sockets"]
         found.append("owner, mode and times of files elsewhere can be changed, and git's hooks")
-        found.append("shared memory of your other programs can be changed")
+        found.append(
+            "shared memory of your other programs can be changed, and terminals written to"
+        )
         if self.abi < 3:
             found.append("files elsewhere can be emptied (Linux 6.2 or newer prevents it)")
         if self.abi < 4:
-            found.append("on processors other than x86-64 and ARM the network is open")
+            found.append("on processors other than x86-64, ARM and RISC-V the network is open")
         if self.abi < 6:
             found.append("signals reach your other processes (Linux 6.12 or newer prevents it)")
         return tuple(found)
@@ -175,19 +180,26 @@ class Sandbox:
 
     @property
     def gaps(self) -> tuple[str, ...]:
-        """What is not kept apart here although it should be; the person is told once."""
+        """What is not kept apart here although it should be, for a person who asks."""
         return self._offer.gaps
 
     def _network(self, openings: frozenset[Opening]) -> bool:
         return self.has_network or "network" in openings
 
     def _confinement(self, folder: Path, openings: frozenset[Opening]) -> Confinement:
+        writable = (*self.roots, self.temporary)
+        hidden = hidden_paths(self.roots)
+        if self._offer.has_namespaces or self._offer.bubblewrap:
+            # Landlock knows nothing of sockets.
+            hidden += sockets_of_person(but_below=(*writable, *hidden))
+        is_guarded = "git" not in openings
         return _confinement(
             self._offer,
             str(folder),
-            tuple(str(path) for path in (*self.roots, self.temporary)),
-            hidden=tuple(map(str, hidden_paths(self.roots))),
-            guarded=() if "git" in openings else tuple(map(str, guarded_paths(self.roots))),
+            tuple(map(str, writable)),
+            hidden=tuple(map(str, hidden)),
+            guarded=tuple(map(str, guarded_paths(self.roots))) if is_guarded else (),
+            pinned=tuple(map(str, pinned_paths(self.roots))) if is_guarded else (),
             has_network=self._network(openings),
         )
 
@@ -211,10 +223,43 @@ def hidden_paths(roots: Sequence[Path]) -> list[Path]:
     return found
 
 
+def sockets_of_person(but_below: Sequence[Path] = ()) -> list[Path]:
+    """Sockets of the person's own programs, such as a multiplexer of terminals or an editor, which
+    do what they are asked for; without those below ``but_below``."""
+    try:
+        listed = Path("/proc/net/unix").read_bytes().splitlines()[1:]
+    except OSError:
+        return []
+    found: dict[Path, None] = {}
+    for line in listed:
+        path = Path(os.fsdecode(line.split(None, 7)[-1]))
+        try:
+            state = path.lstat() if path.is_absolute() else None
+            if state is None or not stat.S_ISSOCK(state.st_mode) or state.st_uid != os.geteuid():
+                continue
+            real = path.resolve()
+        except (OSError, ValueError):
+            continue
+        if not any(map(real.is_relative_to, but_below)):
+            found[real] = None
+    return list(found)[:_MOST_SOCKETS]
+
+
 def guarded_paths(roots: Sequence[Path]) -> list[Path]:
     """Files and folders in the workspace that name programs for git to run."""
     names = table("sandbox")["guarded"]
-    return [root / name for root in roots for name in names if (root / name).exists()]
+    found = [root / name for root in roots for name in names if (root / name).exists()]
+    # Of a worktree it says where git's own folder is.
+    return found + [root / ".git" for root in roots if (root / ".git").is_file()]
+
+
+def pinned_paths(roots: Sequence[Path]) -> list[Path]:
+    """Folders in the workspace that hold what is guarded: another in their place would not be."""
+    return [
+        root / ".git"
+        for root in roots
+        if (root / ".git").is_dir() and not (root / ".git").is_symlink()
+    ]
 
 
 def _why_none() -> str:
@@ -236,6 +281,7 @@ def _confinement(
     *,
     hidden: tuple[str, ...] = (),
     guarded: tuple[str, ...] = (),
+    pinned: tuple[str, ...] = (),
     has_network: bool = False,
 ) -> Confinement:
     return Confinement(
@@ -247,6 +293,7 @@ def _confinement(
         offer.abi,
         offer.has_namespaces,
         offer.has_own_processes,
+        pinned,
     )
 
 

@@ -19,7 +19,16 @@ TOO_MANY: Final = "it has too many commands"
 
 _META: Final = frozenset(" \t\n;&|()<>")
 _GLOB: Final = frozenset("*?[")
-_ARITHMETIC_CALL: Final = re.compile(r"@P\}?\Z")
+_PROMPT_CALL: Final = re.compile(r"@P\}?\Z")
+_NAME: Final = re.compile(r"[A-Za-z_$`]")
+_COMPUTED: Final = re.compile(
+    # The variable that another names; an element; a part from a place on.
+    r"\$\{(?:!\w+(?![\w@*])|[#!]?\w+\[(?![@*]\]|\d+\])"
+    r"|[\w@*#?$!-]+(?:\[[^\]]*\])?:(?![-=?+]).*[A-Za-z_$`])",
+    re.DOTALL,
+)
+"""In braces, what the shell computes: arithmetic runs the commands that a variable's value has in
+the index of an array."""
 
 
 class NotUnderstood(Exception):
@@ -41,10 +50,12 @@ class Word:
 @dataclass(slots=True)
 class Found:
     """What a reader finds on its way: the texts of commands inside of words, each with whether it
-    is sure to be one; and why the line is not wholly understood."""
+    is sure to be one; why the line is not wholly understood; and whether it ``computes`` with what
+    is not known: then a variable's value may be run."""
 
     inner: list[tuple[str, bool]] = field(default_factory=list)
     unclear: list[str] = field(default_factory=list)
+    computes: bool = False
 
     def add(self, text: str, *, is_sure: bool) -> None:
         """Take note of a command. Raises NotUnderstood if there are too many."""
@@ -82,6 +93,19 @@ class Reader:
                 self.at = len(self.text) if end < 0 else end
             else:
                 return
+
+    def line(self, *, joins: bool) -> str:
+        """The rest of this line; moves on to the next. ``joins``: a line goes on behind a backslash
+        at its end, as it does where the shell takes escapes for such."""
+        pieces: list[str] = []
+        while True:
+            end = self.text.find("\n", self.at)
+            piece = self.text[self.at : end if end >= 0 else len(self.text)]
+            self.at = end + 1 if end >= 0 else len(self.text)
+            backslashes = len(piece) - len(piece.rstrip("\\"))
+            if not joins or end < 0 or backslashes % 2 == 0:
+                return "".join([*pieces, piece])
+            pieces.append(piece[:-1])
 
     def word(self) -> Word:
         """The word that begins here; empty if none does. Raises NotUnderstood."""
@@ -174,9 +198,14 @@ class Reader:
     def _expansion(self, parts: _Parts) -> None:
         if self.text[self.at] == "`":
             parts.is_known = False
-            self._backquoted()
+            self._backquoted(is_inside_quotes=parts.is_inside_quotes)
             return
         following = self.text[self.at + 1 : self.at + 2]
+        if self.looks_at("$\\\n"):
+            # The shell takes the end of the line away before it looks what stands behind the $.
+            raise NotUnderstood("a $ stands at the end of a line")
+        if following == "[":
+            raise NotUnderstood("it has arithmetic in square brackets")
         if following == "(":
             parts.is_known = False
             self.at += 1
@@ -191,7 +220,7 @@ class Reader:
         elif following == '"' and not parts.is_inside_quotes:
             self.at += 2
             self._double(parts, '"')
-        elif following and (following.isalnum() or following in "_*@#?-$!["):
+        elif following and (following.isalnum() or following in "_*@#?-$!"):
             parts.is_known = False
             self.at += 2
             while not self.is_at_end and (self.text[self.at].isalnum() or self.looks_at("_")):
@@ -214,6 +243,7 @@ class Reader:
         if not _is_one_pair(inside):
             self.at = start
             return False
+        self._found.computes |= _NAME.search(inside) is not None
         # What it holds is taken for a command as well: to find more is no harm.
         self._found.add(inside, is_sure=False)
         Reader(inside, self._found).read_expansions()
@@ -240,7 +270,7 @@ class Reader:
                 self.at += 1
                 self._skim_double()
                 continue
-            if sign == "#" and self.text[self.at - 1] in " \t\n;(":
+            if sign == "#" and self.text[self.at - 1] in _META:
                 self.skip_blanks()
                 continue
             depth += (sign == "(") - (sign == ")")
@@ -266,11 +296,12 @@ class Reader:
                 self.at += 1
         raise NotUnderstood("a quote is not closed")
 
-    def _backquoted(self) -> None:
+    def _backquoted(self, *, is_inside_quotes: bool) -> None:
         end = self.at + 1
+        escaped = ("`", "\\", "$", '"') if is_inside_quotes else ("`", "\\", "$")
         pieces = []
         while end < len(self.text) and self.text[end] != "`":
-            if self.text[end] == "\\" and self.text[end + 1 : end + 2] in ("`", "\\", "$"):
+            if self.text[end] == "\\" and self.text[end + 1 : end + 2] in escaped:
                 end += 1
             pieces.append(self.text[end : end + 1])
             end += 1
@@ -286,14 +317,15 @@ class Reader:
         while not self.is_at_end:
             sign = self.text[self.at]
             if sign == "}":
-                if _ARITHMETIC_CALL.search(self.text[begin : self.at]):
+                written = self.text[begin : self.at]
+                if _PROMPT_CALL.search(written):
                     self._found.unclear.append("it runs what a variable holds")
+                self._found.computes |= _COMPUTED.match(written) is not None
                 self.at += 1
                 return
             if sign == "\\":
                 self.at += 2
             elif sign == "'":
-                # In double quotes a quote is nothing special here; to find more is no harm.
                 self._single_or_not()
             elif sign == '"':
                 self.at += 1
@@ -305,10 +337,11 @@ class Reader:
         raise NotUnderstood("a brace is not closed")
 
     def _single_or_not(self) -> None:
+        """Whether it quotes depends on what stands around the braces, and on what is in them."""
         end = self.text.find("'", self.at + 1)
-        if end >= 0:
-            self.find_possible(self.text[self.at + 1 : end])
-        self.at += 1
+        if end < 0 or set('}$`"\\') & set(self.text[self.at : end]):
+            raise NotUnderstood("it has a quote in braces")
+        self.at = end + 1
 
     def _c_quoted(self) -> None:
         begin = self.at + 2

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from gemma_local.app.agent.run.command_line import SimpleCommand
+from gemma_local.app.agent.run.command import SimpleCommand
+from gemma_local.app.agent.run.fitting import TooMany, fitting
 from gemma_local.app.agent.run.shell_reader import Word
+from gemma_local.app.workspace.sensitive import is_sensitive
 
 _VARIABLE: Final = re.compile(
     r"\"?\$(?:\{(?P<braced>\w+)\}|(?P<plain>\w+))\"?(?P<rest>/[^\"]*)?\"?\Z"
@@ -40,23 +42,36 @@ class Surroundings:
         return any(real.is_relative_to(root) for root in (*self.roots, self.temporary))
 
     def path_of(self, word: Word, folder: Path) -> Path | None:
-        """Where a word leads from ``folder``, None if that is only known when it runs. Of a pattern
-        it is the folder in which files are looked for."""
-        text = word.text
-        if not word.is_known:
-            text = self._with_known_variable(text)
-            if not text:
-                return None
-        if word.has_pattern:
+        """Where a word leads from ``folder``, as it is written: a ".." behind a link leads out of
+        the folder that the link leads to. None if that is only known when it runs. Of a pattern it
+        is the folder in which files are looked for."""
+        text = self._with_home(word, folder)
+        if word.has_pattern and text:
             text = re.split(r"[*?\[]", text, maxsplit=1)[0]
             text = text.rpartition("/")[0] + "/" if "/" in text else "."
-        if text.startswith("~") and not word.is_quoted:
-            if text != "~" and not text.startswith("~/"):
-                return None
-            text = str(Path.home()) + text[1:]
-        return Path(os.path.normpath(folder / text)) if "\0" not in text else None
+        return folder / text if text is not None and "\0" not in text else None
 
-    def _with_known_variable(self, text: str) -> str:
+    def paths_of(self, word: Word, folder: Path) -> list[Path] | None:
+        """As ``path_of``; of a pattern also all that fits it now, None if that is too much."""
+        path, text = self.path_of(word, folder), self._with_home(word, folder)
+        if path is None or text is None or not word.has_pattern:
+            return None if path is None else [path]
+        try:
+            return [path, *fitting(text, folder, is_quoted=word.is_quoted)]
+        except TooMany:
+            return None
+
+    def _with_home(self, word: Word, folder: Path) -> str | None:
+        """The path that a word is, None if that is only known when it runs."""
+        if not word.is_known:
+            return self._with_known_variable(word.text, folder) or None
+        if not word.text.startswith("~"):
+            return word.text
+        # Perhaps it is in quotes and means nothing; but they may also stand behind it.
+        is_own = word.text == "~" or word.text.startswith("~/")
+        return str(Path.home()) + word.text[1:] if is_own else None
+
+    def _with_known_variable(self, text: str, folder: Path) -> str:
         found = _VARIABLE.match(text)
         if found is None:
             return ""
@@ -64,7 +79,7 @@ class Surroundings:
             case "HOME":
                 base = Path.home()
             case "PWD":
-                base = self.folder
+                base = folder
             case "TMPDIR":
                 base = self.temporary
             case _:
@@ -91,7 +106,7 @@ class Surroundings:
                 if not targets:
                     found.append(Path.home())
                 elif base is not None:
-                    found.append(self.path_of(targets[0], base))
+                    found += _gone_to(self.path_of(targets[0], base))
             last = found[-1]
             found = list(dict.fromkeys(found))
             if len(found) > 30:
@@ -111,16 +126,39 @@ class Surroundings:
                 if unknown:
                     return unknown
             elif not self.is_inside(path):
-                return str(path)
+                shown = Path(os.path.normpath(path))
+                return os.path.realpath(path) if self.is_inside(shown) else str(shown)
         return ""
 
     def shows(self, word: Word, folders: Sequence[Path | None]) -> bool:
         """Whether what a word may name can be looked at without asking."""
         for folder in folders:
-            path = self.path_of(word, folder) if folder is not None else None
-            if path is None:
-                return False
-            real = Path(os.path.realpath(path))
-            if not self.is_inside(path) and not any(map(real.is_relative_to, self.readable)):
+            paths = self.paths_of(word, folder) if folder is not None else None
+            if paths is None or not all(map(self.is_shown, paths)):
                 return False
         return True
+
+    def is_shown(self, path: Path) -> bool:
+        """Whether a file or folder can be looked at without asking, but for secrets in it."""
+        real = Path(os.path.realpath(path))
+        return self.is_inside(path) or any(map(real.is_relative_to, self.readable))
+
+    def secret_of(self, word: Word, folders: Sequence[Path | None]) -> str:
+        """A file that a word may name and that may hold secrets by its name, or by the name of what
+        it leads to; "" if there is none."""
+        for folder in folders:
+            for path in (self.paths_of(word, folder) or ()) if folder is not None else ():
+                for one in (Path(os.path.normpath(path)), Path(os.path.realpath(path))):
+                    root = next((each for each in self.roots if one.is_relative_to(each)), None)
+                    if is_sensitive(one.relative_to(root) if root is not None else one):
+                        return str(one)
+        return ""
+
+
+def _gone_to(path: Path | None) -> list[Path | None]:
+    """Where "cd" may lead: the shell takes ".." for the way back through a link, but with -P, and
+    programs, for what lies above the folder that it leads to."""
+    if path is None:
+        return [None]
+    back = Path(os.path.normpath(path))
+    return [back] if os.path.realpath(back) == os.path.realpath(path) else [path, back]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from gemma_local.app.agent.run.command_line import CommandLine, SimpleCommand, parse
+from gemma_local.app.agent.run.command import CommandLine, SimpleCommand
+from gemma_local.app.agent.run.command_line import parse
 from gemma_local.app.agent.run.shell_reader import DEEPEST, MOST, TOO_DEEP, Word
 from gemma_local.app.agent.run.tables import table
 
@@ -22,7 +24,7 @@ _PLAIN: Final[dict[str, tuple[frozenset[str], int]]] = {
     "exec": (frozenset(["-a"]), 0),
     "nohup": (frozenset(), 0),
     "setsid": (frozenset(), 0),
-    "env": (frozenset(["-u", "--unset"]), 0),
+    "env": (frozenset(["-u", "--unset", "-C"]), 0),
     "nice": (frozenset(["-n", "--adjustment"]), 0),
     "ionice": (frozenset(["-c", "-n", "--class", "--classdata"]), 0),
     "stdbuf": (frozenset(["-i", "-o", "-e"]), 0),
@@ -34,7 +36,17 @@ _PLAIN: Final[dict[str, tuple[frozenset[str], int]]] = {
         0,
     ),
 }
-_NOT_RUNNING: Final = {"command": ("-v", "-V"), "env": ("-C", "--chdir", "-S", "--split-string")}
+_FLAGS: Final = frozenset(
+    (
+        *("--ctty", "--debug", "--exit", "--foreground", "--fork", "--ignore-environment"),
+        *("--interactive", "--no-run-if-empty", "--null", "--preserve-status", "--verbose"),
+        "--wait",
+    )
+)
+"""Their long options that take nothing."""
+_NOT_RUNNING: Final = {"command": ("-v", "-V"), "env": ("-C", "--chdir")}
+_SPLIT: Final = re.compile(r"-[A-Za-z0]*S|--s")
+"""How an option of env begins whose value is a command in one text."""
 
 _EXECUTING: Final = frozenset(["-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec"])
 _UNKNOWN: Final = Word("...", is_known=False)
@@ -56,6 +68,7 @@ def understood(text: str) -> CommandLine:
     run another. Never fails."""
     first = parse(text)
     unclear = list(first.unclear)
+    computes = first.computes
     found: list[SimpleCommand] = []
     waiting = [(command, 0) for command in reversed(first.commands)]
     while waiting:
@@ -75,12 +88,13 @@ def understood(text: str) -> CommandLine:
             line = parse(source)
             if is_sure and command.is_sure:
                 unclear += line.unclear
+                computes |= line.computes
             more += [each if is_sure else replace(each, is_sure=False) for each in line.commands]
         waiting += [
             (each if command.is_sure else replace(each, is_sure=False), depth + 1)
             for each in reversed(more)
         ]
-    return CommandLine(tuple(found), tuple(dict.fromkeys(unclear)))
+    return CommandLine(tuple(found), tuple(dict.fromkeys(unclear)), computes)
 
 
 def _inner_of(command: SimpleCommand) -> _Inner:
@@ -102,10 +116,13 @@ def _inner_of(command: SimpleCommand) -> _Inner:
         return _Inner([replace(command, words=inside, variables=variables)], replaces=bool(inside))
     if program in _PLAIN or program in table("habits")["runners"]["programs"]:
         unclear = ["it has too many words"] if len(words) > _MOST_WORDS else []
+        if program == "env" and any(_SPLIT.match(word.text) for word in words):
+            unclear.append("it runs a text that it takes apart")
         words = words[:_MOST_WORDS]
+        more = (_UNKNOWN,) if program == "xargs" else ()
         return _Inner(
             [
-                replace(command, words=words[index:], redirections=(), is_sure=False)
+                replace(command, words=(*words[index:], *more), redirections=(), is_sure=False)
                 for index in range(1, len(words))
             ],
             maybe=[word.text for word in words[1:] if word.is_known and " " in word.text],
@@ -122,17 +139,30 @@ def _begin(program: str, words: Sequence[Word]) -> int | None:
         word = words[at]
         if not word.is_known or word.text in _NOT_RUNNING.get(program, ()):
             return None
+        if program == "env" and _SPLIT.match(word.text):
+            return None
         if word.text == "--":
             at += 1
             break
         if program == "env" and "=" in word.text and not word.text.startswith("-"):
             at += 1
-        elif word.text.startswith("-") and word.text != "-":
+        elif word.text.startswith("--"):
+            if not ("=" in word.text or word.text in valued or word.text in _FLAGS):
+                # Not known here, or cut short: it may take the next word.
+                return None
             at += 2 if word.text in valued else 1
+        elif word.text.startswith("-") and word.text != "-":
+            at += 2 if _takes_next(word.text, valued) else 1
         else:
             break
     at += before
     return min(at, len(words))
+
+
+def _takes_next(option: str, valued: frozenset[str]) -> bool:
+    """Whether the last of some letters takes the next word as its value: "-0n", but not "-n1"."""
+    first = next((at for at, sign in enumerate(option) if f"-{sign}" in valued), 0)
+    return 0 < first == len(option) - 1
 
 
 def _of_shell(command: SimpleCommand) -> _Inner:

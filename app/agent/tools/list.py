@@ -65,7 +65,8 @@ class Listed:
             raise ToolProblem(f"{self.place.shown} is a file. Use read.")
         try:
             try:
-                listing = list_files(folder)
+                root = self.place.base or self.kit.workspace.folder
+                listing = list_files(folder, root=root)
             except TooLarge:
                 names = [
                     f"{entry.name}/" if entry.is_dir() else entry.name for entry in _in(folder)

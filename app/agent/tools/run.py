@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 import signal
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -13,6 +14,7 @@ from typing import Final
 
 from gemma_local.app.agent.budget import head_tail, tidied
 from gemma_local.app.agent.checkpoints import NotKept
+from gemma_local.app.agent.files.open_folder import OpenFolder
 from gemma_local.app.agent.run.changes import Snapshot
 from gemma_local.app.agent.run.confinement import NOT_SET_UP, REFUSED
 from gemma_local.app.agent.run.danger import written
@@ -37,6 +39,7 @@ _KEPT: Final = 400_000
 """Characters of the output that are kept in memory: far more than the model gets."""
 _HEARD: Final = 500_000
 """Characters that are handed on while it runs; nobody reads more as it comes."""
+_LONGEST_PATH: Final = 10_000
 _TITLE: Final = 100
 _NO_NETWORK: Final = re.compile(
     r"network is unreachable|could not resolve|name resolution|name or service not known"
@@ -111,8 +114,8 @@ class Run:
         self._keep(running)
         self._count += 1
         save = self._outputs / f"run-{self._count:04}.txt"
-        left_in = self._sandbox.temporary / "folder"
-        left_in.unlink(missing_ok=True)
+        # A name of its own each time: whatever stands under one that a command knows stays there.
+        left_in = self._sandbox.temporary / f"folder-{secrets.token_hex(8)}"
         words = self._shell.command(running.command, left_in)
         openings = running.judgement.openings
         if not isinstance(words, str):
@@ -151,12 +154,16 @@ class Run:
     def _moved(self, left_in: Path) -> list[str]:
         """Go where the command ended, if that is in the workspace; what is to be said of it."""
         try:
-            folder = Path(left_in.read_text(encoding="utf-8").removesuffix("\n"))
+            # A process of the command could have put anything there: a link to what it may not read
+            # itself, or a pipe that nobody writes to.
+            with OpenFolder(left_in.parent) as parent:
+                written = parent.read(left_in.name, _LONGEST_PATH)
+                parent.remove(left_in.name)
+            folder = Path(written.decode().removesuffix("\n"))
         except (OSError, ValueError):
             return []
         roots = self._kit.workspace.roots
         shown = self._kit.workspace.shown
-        # A process of the command could have written anything.
         is_inside = any(Path(os.path.realpath(folder)).is_relative_to(root) for root in roots)
         if not is_inside or not folder.is_dir():
             return [f"the folder is {shown(self.folder)} again: {folder} is not in the workspace"]

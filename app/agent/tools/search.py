@@ -87,15 +87,16 @@ class _Searching:
 
     def _wish(self) -> Wish:
         path = self.place.path
+        root = str(self.place.base or self.kit.workspace.folder)
         if not path.exists():
             raise ToolProblem(f"There is no {self.place.shown}. Search without a path.")
         if not path.is_dir():
-            return Wish(str(path.parent), self.pattern, path.name)
+            return Wish(str(path.parent), self.pattern, path.name, root=root)
         try:
             check_size(path)
         except TooLarge as error:
             raise ToolProblem(f"{self.place.shown} is too large. Give a folder in it.") from error
-        return Wish(str(path), self.pattern, globs=self.globs)
+        return Wish(str(path), self.pattern, globs=self.globs, root=root)
 
     def _found(self, wish: Wish, stop: Stop) -> Hits:
         shows_secrets = bool(wish.name) and "secrets" in self.place.why

@@ -62,7 +62,7 @@ class CommandTarget(Protocol):
     # ----------------------------------------------------------------------------------- model
 
     def model(self, name: str) -> None:
-        """Change to another model, by size, name or path; "" shows a list."""
+        """Change to another model, by size or path; "" shows a list."""
 
     def think(self, tokens: int | None) -> None:
         """Let the model think first: at most so many tokens, 0 without a limit, None not at all."""

@@ -97,12 +97,15 @@ class Composer(Widget):
         files: FileIndex,
         commands: Sequence[Command],
         *,
+        editor: str = "",
         glyphs: Glyphs = UNICODE,
         placeholder: str = PLACEHOLDER,
         id: str | None = None,  # noqa: A002 - Textual's name for it
     ) -> None:
+        """``editor`` is the command of the person's own, "" for the environment's."""
         super().__init__(id=id)
         teach_alt_enter()
+        self._editor = editor
         self._history = history
         self._drafts = drafts
         self._files = files
@@ -187,7 +190,7 @@ class Composer(Widget):
         self._leave_search()
         before = self._area.written
         try:
-            after = edited(self.app, before.text)
+            after = edited(self.app, before.text, self._editor)
         except EditorFailed as error:
             self.notify(str(error), severity="warning", markup=False)
             return

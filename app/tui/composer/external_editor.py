@@ -25,16 +25,19 @@ class EditorFailed(GemmaLocalError):
     """The editor could not be used; the text is as it was."""
 
 
-def editor_command(env: Mapping[str, str]) -> list[str]:
-    """The command of $VISUAL, $EDITOR or an editor that is here. Raises EditorFailed."""
-    for name in ("VISUAL", "EDITOR"):
-        if given := env.get(name, "").strip():
+def editor_command(env: Mapping[str, str], chosen: str = "") -> list[str]:
+    """The command that the settings name (``chosen``), else that of $VISUAL or $EDITOR, else an
+    editor that is here. Raises EditorFailed."""
+    commands = {"composer.editor": chosen}
+    commands |= {f"${name}": env.get(name, "") for name in ("VISUAL", "EDITOR")}
+    for name, given in commands.items():
+        if given.strip():
             try:
                 command = shlex.split(given, posix=sys.platform != "win32")
             except ValueError as error:
-                raise EditorFailed(f"${name} is no command: {given}; set it anew") from error
+                raise EditorFailed(f"{name} is no command: {given}; set it anew") from error
             if shutil.which(command[0]) is None:
-                raise EditorFailed(f"there is no {command[0]}, which ${name} names; set it anew")
+                raise EditorFailed(f"there is no {command[0]}, which {name} names; set it anew")
             return command
     for fallback in _FALLBACKS:
         if shutil.which(fallback) is not None:
@@ -42,13 +45,14 @@ def editor_command(env: Mapping[str, str]) -> list[str]:
     raise EditorFailed("there is no editor: set $EDITOR to the command of one")
 
 
-def edited(app: App[Any], text: str) -> str:
-    """What the person made of ``text`` in their editor, which has the terminal meanwhile.
+def edited(app: App[Any], text: str, editor: str = "") -> str:
+    """What the person made of ``text`` in their editor, which has the terminal meanwhile;
+    ``editor`` is the one that the settings name.
 
     It lies in a file that only its owner can read and that is removed afterwards. Raises
     EditorFailed.
     """
-    command = editor_command(os.environ)
+    command = editor_command(os.environ, editor)
     try:
         with tempfile.TemporaryDirectory(prefix="gemma-local-") as folder:
             # Mode 0600, in a folder of 0700: an editor's own copies go there, too.

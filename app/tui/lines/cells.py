@@ -41,6 +41,18 @@ def fitting(text: str, start: int, width: int) -> tuple[int, int]:
     return len(text), used
 
 
+def cut(text: str, width: int, ellipsis: str) -> str:
+    """The beginning of ``text`` that fits into ``width`` cells; an ellipsis says if it is not all.
+    A part of the ellipsis if not even that fits."""
+    if cells(text) <= width:
+        return text
+    room = width - cells(ellipsis)
+    if room < 1:
+        return ellipsis[: max(0, width)]
+    end, used = fitting(text, 0, room)
+    return (text[:end] if used <= room else "") + ellipsis
+
+
 def expand_tabs(text: str, size: int = 4) -> str:
     """``text`` with tabs replaced by as many blanks as lead to the next multiple of ``size``."""
     if "\t" not in text:

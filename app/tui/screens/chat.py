@@ -109,6 +109,7 @@ class ChatScreen(ChatKeys):
             DraftText(place, gemma.folder),
             FileIndex(gemma.folder),
             COMMANDS,
+            editor=gemma.settings.composer.editor,
             glyphs=gemma.glyphs,
         )
         self._hint = HintLine(gemma.glyphs, gemma.key("to_end"), id="hint")
@@ -303,7 +304,7 @@ class ChatScreen(ChatKeys):
     @on(ApprovalCard.Given)
     def _consented(self, event: ApprovalCard.Given) -> None:
         event.stop()
-        self.consents.given(event.verdict)
+        self.consents.given(event.id, event.verdict)
 
     @on(Composer.Sent)
     def _sent(self, event: Composer.Sent) -> None:
@@ -313,7 +314,7 @@ class ChatScreen(ChatKeys):
     @on(Composer.Unqueued)
     def _unqueued(self, event: Composer.Unqueued) -> None:
         event.stop()
-        self.sending.unqueue()
+        self.sending.unqueue(event.text)
 
     @on(ItemPane.Moved)
     def _moved(self, event: ItemPane.Moved) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from gemma_local.app.sessions.titles import one_line
-from gemma_local.app.tui.lines.cells import cells, fitting
+from gemma_local.app.tui.lines.cells import cells, cut
 
 GAP: Final = 2
 """Cells between two columns."""
@@ -65,7 +65,7 @@ class Layout:
         """One row's line; as wide as the layout, unless even a single column does not fit."""
         pieces = []
         for index, width in zip(self.shown, self.widths, strict=True):
-            text = clip(one_line(texts[index]), width, self.ellipsis)
+            text = cut(one_line(texts[index]), width, self.ellipsis)
             filling = " " * (width - cells(text))
             pieces.append(filling + text if self.columns[index].right else text + filling)
         return (" " * GAP).join(pieces)
@@ -90,19 +90,6 @@ def lay_out(columns: Sequence[Column], rows: Sequence[Row], width: int, ellipsis
     rest = width - _taken(shown, wanted)
     widths = [max(1, wanted[i] + (rest if columns[i].grows else 0)) for i in shown]
     return Layout(tuple(columns), tuple(shown), tuple(widths), ellipsis)
-
-
-def clip(text: str, width: int, ellipsis: str) -> str:
-    """``text``, which is one line, in at most ``width`` cells."""
-    if cells(text) <= width:
-        return text
-    room = width - cells(ellipsis)
-    if room < 1:
-        return ellipsis[:width]
-    end, _ = fitting(text, 0, room)
-    kept = text[:end]
-    # A single wide character may be wider than the room.
-    return kept + ellipsis if cells(kept) <= room else ellipsis
 
 
 def _taken(shown: Sequence[int], widths: Sequence[int]) -> int:

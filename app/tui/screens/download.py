@@ -16,8 +16,7 @@ from gemma_local.app.fetching import Fetching, FetchState
 from gemma_local.app.models_command.progress_line import duration
 from gemma_local.app.tui.charts.bar import bar_text
 from gemma_local.app.tui.glyphs import UNICODE, Glyphs
-from gemma_local.app.tui.lines.cells import cells
-from gemma_local.app.tui.screens.columns import clip
+from gemma_local.app.tui.lines.cells import cells, cut
 from gemma_local.app.tui.screens.commands_in_text import with_commands
 from gemma_local.app.tui.screens.rows import FAINT, MUTED
 from gemma_local.models.foreign_file import human_bytes
@@ -137,7 +136,7 @@ class DownloadScreen(Screen[Path | None]):
         bar = min(_BAR, room - widest - _GAP)
         bar = bar if bar >= _LEAST_BAR else 0
         name_room = max(8, room - (bar + _GAP if bar else 0))
-        name = clip(_name(file), name_room, self._glyphs.ellipsis)
+        name = cut(_name(file), name_room, self._glyphs.ellipsis)
         share = file.done / file.bytes if file.bytes else 1.0
         filled, empty = bar_text(share, bar, self._glyphs) if bar else ("", "")
         sizes = f"{human_bytes(file.done)} of {human_bytes(file.bytes)}"

@@ -11,7 +11,7 @@ from gemma_local.app.sessions.entry import Entry
 from gemma_local.app.sessions.readable import result_text, speaker
 from gemma_local.app.sessions.titles import one_line
 from gemma_local.app.tui.glyphs import Glyphs
-from gemma_local.app.tui.screens.columns import clip
+from gemma_local.app.tui.lines.cells import cut
 from gemma_local.app.tui.screens.rows import MUTED
 
 LINES: Final = 4
@@ -47,7 +47,7 @@ def _lines(entry: Entry, width: int, glyphs: Glyphs) -> list[str]:
     # Enough for the few lines that are shown, however long the message is.
     source = _text(entry)[: 400 * LINES]
     lines = [one_line(line) for line in source.splitlines() if line.strip()]
-    shown = [clip(line, 2 * width, glyphs.ellipsis) for line in lines[:LINES]]
+    shown = [cut(line, 2 * width, glyphs.ellipsis) for line in lines[:LINES]]
     if len(lines) > LINES:
         shown.append(glyphs.ellipsis)
     shown += [f"calls {one_line(call.name)}" for call in entry.message.calls]

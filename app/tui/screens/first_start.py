@@ -19,6 +19,7 @@ from textual.worker import get_current_worker
 from gemma_local.app.network import has_network
 from gemma_local.app.sessions.titles import one_line
 from gemma_local.app.tui.glyphs import UNICODE, Glyphs
+from gemma_local.app.tui.lines.cells import cut
 from gemma_local.app.tui.screens.choices import (
     Builtin,
     Fetch,
@@ -27,7 +28,7 @@ from gemma_local.app.tui.screens.choices import (
     Quit,
     UseFile,
 )
-from gemma_local.app.tui.screens.columns import Column, Row, clip
+from gemma_local.app.tui.screens.columns import Column, Row
 from gemma_local.app.tui.screens.commands_in_text import with_commands
 from gemma_local.app.tui.screens.models import ModelPicker
 from gemma_local.app.tui.screens.rows import Rows
@@ -385,7 +386,7 @@ def _here(offers: Sequence[Offer], glyphs: Glyphs) -> str:
     lines = []
     for offer in offers[:_NAMED]:
         speed = f", {offer.speed_words} tokens/s" if offer.speed_words else ""
-        name = clip(one_line(offer.name), 30, glyphs.ellipsis)
+        name = cut(one_line(offer.name), 30, glyphs.ellipsis)
         lines.append(f"{name}, {offer.fit_words}{speed}")
     if len(offers) > _NAMED:
         lines.append(f"and {len(offers) - _NAMED} more")

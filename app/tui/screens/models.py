@@ -23,6 +23,7 @@ from gemma_local.app.tui.screens.rows import MUTED
 from gemma_local.engine.plan.candidate import RANKS
 from gemma_local.models.errors import GemmaLocalError
 from gemma_local.models.foreign_file import human_bytes
+from gemma_local.models.given_path import given_path
 
 if TYPE_CHECKING:
     from gemma_local.app.offers import Offer
@@ -131,6 +132,9 @@ class ModelPicker(ListScreen[ModelChoice | None]):
         """Fill the rows."""
         self._offers = event.offers
         self.show_rows(list(map(self._row, range(len(event.offers)))), self._best())
+        if _is_path(self.typed):
+            # It was typed while the list was made, and is still what is meant.
+            self.filter(self.typed)
         if event.problem:
             self.say(event.problem, "error")
         elif not event.offers:
@@ -180,7 +184,7 @@ class ModelPicker(ListScreen[ModelChoice | None]):
         """Take it if it can run."""
         if key == _TYPED:
             self.say(f"looking at the file {self.glyphs.ellipsis}")
-            self._check(Path(self.typed).expanduser().absolute())
+            self._check(given_path(self.typed).absolute())
         elif key.isdecimal():
             offer = self._offers[int(key)]
             if offer.refusal:
@@ -205,7 +209,7 @@ class ModelPicker(ListScreen[ModelChoice | None]):
 
     def on_model_picker_checked(self, event: Checked) -> None:
         """Take the file, or say why not, unless something else was typed meanwhile."""
-        if not _is_path(self.typed) or Path(self.typed).expanduser().absolute() != event.path:
+        if not _is_path(self.typed) or given_path(self.typed).absolute() != event.path:
             return
         if event.problem:
             self.say(event.problem, "error")

@@ -14,7 +14,8 @@ from textual.widgets.option_list import Option
 
 from gemma_local.app.sessions.titles import one_line
 from gemma_local.app.tui.glyphs import Glyphs
-from gemma_local.app.tui.screens.columns import Column, Layout, Row, clip, lay_out
+from gemma_local.app.tui.lines.cells import cut
+from gemma_local.app.tui.screens.columns import Column, Layout, Row, lay_out
 
 MUTED: Final = "$foreground 60%"
 """For parts of a text: ``$text-muted`` is known where the background is, in style sheets only."""
@@ -109,5 +110,5 @@ class Rows(Vertical):
         line = Content.styled(layout.line(row.cells), _STYLES[row.tone])
         if not row.below:
             return line
-        below = clip(one_line(row.below), width - 2, self._glyphs.ellipsis)
+        below = cut(one_line(row.below), width - 2, self._glyphs.ellipsis)
         return Content("\n").join([line, Content.styled(f"  {below}", MUTED)])

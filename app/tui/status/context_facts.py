@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gemma_local.app.context_window import ContextUse
+from gemma_local.app.counted import counted
 from gemma_local.app.tui.charts.bars import Bar, bars
 from gemma_local.app.tui.charts.fit import fit
 from gemma_local.app.tui.charts.page import Page
@@ -44,7 +45,7 @@ def context_page(page: Page, facts: ContextFacts | None) -> None:
     use, window = facts.use, facts.use.window
     page.fact(
         "the next prompt",
-        f"{use.prompt:,} of {figures.counted(window.size, 'token')}",
+        f"{use.prompt:,} of {counted(window.size, 'token')}",
         figures.percent(use.share).strip(),
         style=page.ink.strong,
     )
@@ -82,7 +83,7 @@ def _outlook(use: ContextUse) -> str:
     left = use.window.compact_at - use.prompt
     if left > 0:
         return (
-            f"{figures.counted(left, 'token')} more, and old output of tools becomes one line "
+            f"{counted(left, 'token')} more, and old output of tools becomes one line "
             "each; if that is not enough, old messages become a summary. The transcript keeps all."
         )
     return (

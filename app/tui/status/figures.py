@@ -33,11 +33,6 @@ def window(size: int) -> str:
     return f"{size // 1024}k" if size and size % 1024 == 0 else tokens(size).strip()
 
 
-def counted(count: int, one: str, many: str = "") -> str:
-    """ "1 answer", "2,048 tokens"; ``many`` is the plural where an s is not enough."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
-
-
 def duration(seconds: float) -> str:
     """A time for people: "4.2 s", "16 s", "3 min 5 s", "1 h 12 min"."""
     return f"{seconds:.1f} s" if seconds < 9.95 else time_left(seconds)

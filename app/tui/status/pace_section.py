@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from gemma_local.app.counted import counted
 from gemma_local.app.drafting_report import acceptance, gain, parked_share
 from gemma_local.app.tui.charts.bars import Bar, bars
 from gemma_local.app.tui.charts.page import Page
@@ -22,11 +23,11 @@ def source_facts(page: Page, sources: Mapping[str, SourceTally]) -> None:
     if list(sources) == [MTP]:
         return
     for name, source in sources.items():
-        drafts = f"in {figures.counted(source.drafts, 'draft')}"
+        drafts = f"in {counted(source.drafts, 'draft')}"
         page.fact(
             _SOURCES.get(name, name),
             figures.percent(acceptance(source) or 0.0).strip(),
-            f"{source.accepted:,} of {figures.counted(source.drafted, 'token')} {drafts}",
+            f"{source.accepted:,} of {counted(source.drafted, 'token')} {drafts}",
         )
 
 
@@ -64,7 +65,7 @@ def parked_fact(page: Page, pace: PaceTally | None) -> None:
 
 
 def _why_parked(pace: PaceTally) -> str:
-    passes = f"of {figures.counted(sum(pace.lengths), 'pass', 'passes')}"
+    passes = f"of {counted(sum(pace.lengths), 'pass', 'passes')}"
     return f"{passes}; {pace.reason}" if pace.parked and pace.reason else passes
 
 
@@ -75,7 +76,7 @@ def _lengths(pace: PaceTally) -> list[Bar]:
             str(length) if length else "none",
             count / passes,
             figures.percent(count / passes).strip(),
-            figures.counted(count, "pass", "passes"),
+            counted(count, "pass", "passes"),
         )
         for length, count in enumerate(pace.lengths)
         if count

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
+from gemma_local.app.counted import counted
 from gemma_local.app.engine_memory import EngineMemory
 from gemma_local.app.launch import Launch
 from gemma_local.app.tui.charts.page import Page
@@ -28,15 +29,15 @@ def cache_section(page: Page, cache: CacheUse) -> None:
     if cache == CacheUse():
         return
     page.heading("Caches", "so that nothing is read twice")
-    page.fact("KV cache", figures.counted(cache.tokens, "token"))
+    page.fact("KV cache", counted(cache.tokens, "token"))
     if cache.checkpoints:
-        count = figures.counted(cache.checkpoints, "checkpoint")
+        count = counted(cache.checkpoints, "checkpoint")
         page.fact("window", f"{count}, {figures.memory(cache.checkpoint_bytes)}")
     if cache.parked:
-        count = figures.counted(cache.parked, "conversation")
+        count = counted(cache.parked, "conversation")
         page.fact("parked", f"{count}, {figures.memory(cache.parked_bytes)}")
     if cache.saved:
-        count = figures.counted(cache.saved, "state")
+        count = counted(cache.saved, "state")
         page.fact("on disk", f"{count}, {figures.memory(cache.saved_bytes)}")
 
 
@@ -93,11 +94,11 @@ def pair_section(page: Page, measured: Measured) -> None:
     page.fact("target", Path(ready.target).name, _quantisation(launch))
     drafter = Path(ready.drafter).name if ready.drafter else "none"
     page.fact("drafter", drafter)
-    page.fact("context", figures.counted(ready.context, "token"))
+    page.fact("context", counted(ready.context, "token"))
     page.fact("KV cache", ready.kv_type)
     page.fact("threads", str(ready.threads))
     page.fact("layers", _layers(launch, ready))
-    page.fact("slice", figures.counted(ready.ubatch, "token"), "of a prompt, read at once")
+    page.fact("slice", counted(ready.ubatch, "token"), "of a prompt, read at once")
     if ready.draft_max:
         begins = ""
         if launch is not None and launch.load.draft_fixed is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from gemma_local.app.counted import counted
 from gemma_local.app.plain_speed import Gain
 from gemma_local.app.speed_log import Answer, SpeedLog
 from gemma_local.app.tui.charts.bars import Bar, bars
@@ -43,8 +44,7 @@ def speed_section(page: Page, measured: Measured) -> None:
     page.fact(
         "now" if log.is_decoding else "speed",
         f"{speed or 0.0:.1f} tokens/s",
-        f"{figures.counted(tally.emitted_tokens, 'token')} in "
-        f"{figures.duration(tally.decode_seconds)}",
+        f"{counted(tally.emitted_tokens, 'token')} in {figures.duration(tally.decode_seconds)}",
         style=page.ink.strong,
     )
     if measured.ready is not None and is_pocket(measured.ready.name):
@@ -99,9 +99,9 @@ def acceptance_facts(page: Page, tally: Tally) -> None:
     page.fact(
         "acceptance",
         figures.percent(tally.acceptance).strip(),
-        f"{tally.accepted:,} of {figures.counted(tally.drafted, 'token')} drafted",
+        f"{tally.accepted:,} of {counted(tally.drafted, 'token')} drafted",
     )
-    passes = f"in {figures.counted(tally.passes, 'pass', 'passes')} of the target"
+    passes = f"in {counted(tally.passes, 'pass', 'passes')} of the target"
     page.fact("tokens per pass", f"{tally.tokens_per_pass:.2f}", passes)
 
 

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from rich.style import Style
 
+from gemma_local.app.counted import counted
 from gemma_local.app.tui.lines.line import EMPTY, Line
 from gemma_local.app.tui.lines.plain import render_plain
 from gemma_local.app.tui.transcript.item import Item
 from gemma_local.app.tui.transcript.look import Look
 from gemma_local.app.tui.transcript.one_line import one_line
-from gemma_local.app.tui.transcript.words import counted, duration
+from gemma_local.app.tui.transcript.words import duration
 
 if TYPE_CHECKING:
     from gemma_local.app.best.contest import Result

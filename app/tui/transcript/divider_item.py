@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gemma_local.app.tui.lines.cells import cells
+from gemma_local.app.tui.lines.cells import cells, cut
 from gemma_local.app.tui.lines.line import Line
 from gemma_local.app.tui.transcript.item import Item
 from gemma_local.app.tui.transcript.look import Look
-from gemma_local.app.tui.transcript.one_line import cut, one_line
+from gemma_local.app.tui.transcript.one_line import one_line
 
 
 class DividerItem(Item):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gemma_local.app.counted import counted
 from gemma_local.app.tui.transcript.item import rows_of
-from gemma_local.app.tui.transcript.words import counted
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gemma_local.app.tui.lines.cells import cells, fitting
+from gemma_local.app.tui.lines.cells import cells, cut
 from gemma_local.app.tui.lines.line import Line
 from gemma_local.app.tui.lines.run import Run, to_segments, width_of
 from gemma_local.app.tui.lines.shown import shown_line
@@ -26,18 +26,6 @@ def one_line(runs: Sequence[Run], width: int, ellipsis: str, *, give: int | None
         if len(part) < len(text):
             break
     return Line(tuple(to_segments(run for run in kept if run[0])))
-
-
-def cut(text: str, width: int, ellipsis: str) -> str:
-    """The beginning of ``text`` that fits into ``width`` cells; an ellipsis says if it is not all.
-    Nothing at all if not even that fits."""
-    if cells(text) <= width:
-        return text
-    room = width - cells(ellipsis)
-    if room < 1:
-        return ellipsis[: max(0, width)]
-    end, used = fitting(text, 0, room)
-    return (text[:end] if used <= room else "") + ellipsis
 
 
 def last_of(text: str, width: int, ellipsis: str) -> str:

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 
 from rich.style import Style
 
+from gemma_local.app.counted import counted
 from gemma_local.app.tui.lines.line import EMPTY, Line
 from gemma_local.app.tui.lines.plain import render_plain
 from gemma_local.app.tui.transcript.excerpt import excerpt
 from gemma_local.app.tui.transcript.item import TOGGLES, Item, Passage, rows_of
 from gemma_local.app.tui.transcript.look import Look
 from gemma_local.app.tui.transcript.one_line import one_line
-from gemma_local.app.tui.transcript.words import counted
 
 _SHOW, _MOST = 8, 14
 """Lines of a long text that are shown, and lines from which on a text is long."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from rich.style import Style
 
+from gemma_local.app.counted import counted
 from gemma_local.app.quick_tasks import Shown
 from gemma_local.app.reply_choices import reply_choices
 from gemma_local.app.tui.lines.line import EMPTY, Line
@@ -17,7 +18,6 @@ from gemma_local.app.tui.lines.wrap import wrap
 from gemma_local.app.tui.transcript.item import Item, rows_of
 from gemma_local.app.tui.transcript.look import Look
 from gemma_local.app.tui.transcript.one_line import one_line
-from gemma_local.app.tui.transcript.words import counted
 from gemma_local.app.words_diff import changes, words_diff
 
 

@@ -7,13 +7,14 @@ from typing import Final
 
 from rich.style import Style
 
+from gemma_local.app.counted import counted
 from gemma_local.app.tui.lines.line import Line
 from gemma_local.app.tui.lines.plain import render_plain
 from gemma_local.app.tui.lines.run import width_of
 from gemma_local.app.tui.transcript.item import TOGGLES, rows_of
 from gemma_local.app.tui.transcript.look import Look
 from gemma_local.app.tui.transcript.one_line import last_of, one_line
-from gemma_local.app.tui.transcript.words import counted, duration
+from gemma_local.app.tui.transcript.words import duration
 
 _LEAST_BESIDE: Final = 12
 """Cells below which the thought's last line is not shown beside its length."""

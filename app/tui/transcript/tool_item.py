@@ -11,6 +11,7 @@ from rich.style import Style
 
 from gemma_local.app.agent.events import ToolEnded, ToolOutput, ToolStarted
 from gemma_local.app.agent.file_diff import FileDiff
+from gemma_local.app.counted import counted
 from gemma_local.app.tui.lines.diff import render_diff
 from gemma_local.app.tui.lines.line import Line
 from gemma_local.app.tui.lines.plain import render_plain
@@ -21,7 +22,7 @@ from gemma_local.app.tui.transcript.item import TOGGLES, Item, Passage, rows_of
 from gemma_local.app.tui.transcript.kept_output import HEAD, TAIL, KeptOutput
 from gemma_local.app.tui.transcript.look import Look
 from gemma_local.app.tui.transcript.one_line import one_line
-from gemma_local.app.tui.transcript.words import counted, duration
+from gemma_local.app.tui.transcript.words import duration
 
 _LIVE: Final = 6
 """Lines of output that are shown while a command runs."""

@@ -3,11 +3,6 @@
 from __future__ import annotations
 
 
-def counted(count: int, what: str) -> str:
-    """ "1 line", "1,200 lines"."""
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
-
-
 def duration(seconds: float) -> str:
     """ "0.3 s", "12 s", "2 min 5 s"."""
     if seconds < 0.95:

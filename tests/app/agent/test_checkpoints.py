@@ -13,71 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gemma_local.app.agent.checkpoints import Checkpoints, NotKept, NotRestored
+from gemma_local.app.agent.checkpoints import NotKept, NotRestored
 from gemma_local.app.agent.files.open_folder import OpenFolder
+from tests.app.agent.checked_work import Work
 
 posix = pytest.mark.skipif(os.name == "nt", reason="modes and signals of POSIX")
-
-
-class Work:
-    """A folder with files, and the checkpoints of what is done in it."""
-
-    def __init__(self, folder: Path, most_bytes: int = 1_000_000) -> None:
-        self.root = folder.resolve() / "project"
-        self.root.mkdir(exist_ok=True)
-        self.store = folder / "checkpoints"
-        self.most_bytes = most_bytes
-        self.reopen()
-
-    def reopen(self) -> None:
-        """As after a restart."""
-        self.checkpoints = Checkpoints(
-            self.store,
-            lambda path: path.relative_to(self.root).as_posix(),
-            most_bytes=self.most_bytes,
-        )
-
-    def write(self, message: int, name: str, content: bytes) -> None:
-        """As a tool does it."""
-        self.checkpoints.begin(message)
-        path = self.root / name
-        self.checkpoints.keep(path, content)
-        with OpenFolder(path.parent, create=True) as folder:
-            folder.write(path.name, content)
-
-    def run(self, message: int, name: str, content: bytes | None) -> None:
-        """As a command does it, of which is only known what it touches."""
-        self.checkpoints.begin(message)
-        path = self.root / name
-        self.checkpoints.keep(path)
-        if content is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
-        elif path.exists():
-            path.unlink()
-        self.checkpoints.settle()
-
-    def undo(self) -> bool:
-        plan = self.checkpoints.undo()
-        if plan is not None:
-            self.checkpoints.carry_out(plan)
-        return plan is not None
-
-    def redo(self) -> bool:
-        plan = self.checkpoints.redo()
-        if plan is not None:
-            self.checkpoints.carry_out(plan)
-        return plan is not None
-
-    def tree(self) -> dict[str, tuple[int, bytes | None]]:
-        """Every file and folder with mode and content."""
-        return {
-            path.relative_to(self.root).as_posix(): (
-                path.stat().st_mode,
-                path.read_bytes() if path.is_file() else None,
-            )
-            for path in sorted(self.root.rglob("*"))
-        }
 
 
 @pytest.fixture
@@ -284,6 +224,26 @@ class TestLimits:
             work.write(1, "a", b"")
         assert work.tree() == {}
 
+    @posix
+    def test_what_a_command_leaves_in_place_of_files_keeps_nothing_from_the_others(
+        self, work: Work
+    ) -> None:
+        for name in ("large", "folder", "a"):
+            work.write(1, name, b"written")
+        os.truncate(work.root / "large", 10**12)
+        (work.root / "folder").unlink()
+        (work.root / "folder").mkdir()
+        (work.root / "a").write_bytes(b"by a command")
+        work.checkpoints.settle()
+        with pytest.raises(NotRestored, match="large cannot be restored: it has more than 1 MB"):
+            work.undo()
+        (work.root / "large").write_bytes(b"cut")
+        (work.root / "folder").rmdir()
+        plan = work.checkpoints.undo()
+        assert plan is not None and set(plan.foreign) == {"large"}
+        work.checkpoints.carry_out(plan, replace_foreign=True)
+        assert work.tree() == {}
+
     def test_damaged_records_are_passed_over(self, work: Work) -> None:
         work.write(1, "a", b"1")
         work.write(2, "a", b"2")
@@ -307,6 +267,7 @@ import os, signal, sys
 from pathlib import Path
 from gemma_local.app.agent.checkpoints import Checkpoints
 from gemma_local.app.agent.files.open_folder import OpenFolder
+from tests.app.agent.checked_work import Work
 store, path, when = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
 checkpoints = Checkpoints(store)
 checkpoints.begin(1)

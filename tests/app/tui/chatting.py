@@ -141,4 +141,4 @@ async def chatting(
         async with app.run_test(size=size, notifications=toasts) as pilot:
             yield Chat(app, pilot)
     finally:
-        await asyncio.to_thread(app.desk.close)
+        await asyncio.to_thread(app.end)

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from gemma_local.app.conversation import Conversation
+from gemma_local.app.sessions.entry import Entry
+from gemma_local.app.tui.approval.card import ApprovalCard
 from gemma_local.app.tui.approval.details import DetailsScreen
 from gemma_local.app.tui.approval.offer_card import OfferCard
 from gemma_local.app.tui.transcript.contest_item import ContestItem
@@ -110,6 +114,55 @@ async def test_none_is_taken_and_a_stale_file_is_left(pair: Pair, work: Path) ->
         await chat.until(lambda: "changed since the attempts began" in chat.text)
         await chat.ready()
         assert (work / "app.py").read_text("utf-8") == "mine\n"
+
+
+async def test_files_that_the_task_mentions_are_read_as_in_a_message(
+    pair: Pair, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    ask = Conversation.ask
+
+    def heard(self: Conversation, text: str, **more: Any) -> Entry:
+        said.append(text)
+        return ask(self, text, **more)
+
+    monkeypatch.setattr(Conversation, "ask", heard)
+    (work / "wish.md").write_text("adding must add\n", "utf-8")
+    async with chatting(pair, ctx=8192, seed=3, temperature=1.0) as chat:
+        await chat.ready()
+        await chat.send('/best 2 --judge "python3 check.py" mend it as @wish.md says, not @gone.md')
+        await offered(chat)
+        assert "there is no file gone.md" in chat.text
+        # Both attempts read the file, and the person sees what they wrote.
+        task = "mend it as @wish.md says, not @gone.md"
+        beginning = f"{task}\n\nFile wish.md:\n```markdown\nadding must add\n```\n\n[The work"
+        assert [text[: len(beginning)] for text in said] == [beginning] * 2
+        assert f"2 attempts at: {task}" in contest(chat).plain()
+        await chat.pilot.press("t")
+        await chat.until(lambda: "attempt 1 was taken" in chat.text)
+        await chat.ready()
+        assert chat.said == [task]
+        entry = await chat.entry(1)
+        ((start, end),) = entry.info["files"]
+        assert entry.message.text[start:end] == "adding must add\n"
+        assert entry.written == task
+
+
+async def test_a_secret_in_a_task_is_asked_for_and_the_command_given_back(
+    pair: Pair, work: Path
+) -> None:
+    (work / ".env").write_text("KEY=hidden\n", "utf-8")
+    line = '/best 2 --judge "true" use @.env'
+    async with chatting(pair, ctx=8192) as chat:
+        await chat.ready()
+        await chat.send(line)
+        await chat.until(lambda: chat.screen.query(ApprovalCard))
+        card = chat.screen.query_one(ApprovalCard)
+        await chat.until(lambda: card.is_ready)
+        await chat.pilot.press("n", "enter")
+        await chat.until(lambda: chat.written == line)
+        await chat.ready()
+        assert not [item for item in chat.items if isinstance(item, ContestItem)]
 
 
 async def test_escape_stops_all_of_them(ggufs: Path, work: Path) -> None:

@@ -7,10 +7,15 @@ from pathlib import Path
 import pytest
 from textual.widgets._toast import Toast
 
+from gemma_local.app.agent.consent import Proposal, Verdict
+from gemma_local.app.saved_record import SavedRecord
 from gemma_local.app.sessions.store import SessionStore
+from gemma_local.app.settings import Settings
 from gemma_local.app.tui.approval.card import ApprovalCard
+from gemma_local.app.tui.consents import Consents
 from tests.app.running import STORY
 from tests.app.tui.chatting import chatting
+from tests.app.workspace.test_command import left_over
 from tests.ggufs import Pair
 from tests.waiting import nap
 
@@ -125,6 +130,84 @@ async def test_what_a_command_printed_goes_with_the_next_message(story: Pair) ->
         assert (await chat.entry(3)).message.text == "and now?"
 
 
+async def test_what_a_command_printed_waits_for_a_message_that_is_sent(
+    story: Pair, home: Path
+) -> None:
+    (home / "work" / "data.bin").write_bytes(b"\x00\x01" * 50)
+    async with chatting(story) as chat:
+        await chat.ready()
+        await chat.send("!echo printed")
+        await chat.until(lambda: not chat.screen.shell.is_running)
+        # What cannot be read is not sent.
+        await chat.send("what is @data.bin")
+        await chat.until(lambda: chat.written == "what is @data.bin")
+        chat.screen.composer.write("")
+        await chat.ask("what was that?")
+        assert "I ran `echo printed`" in (await chat.entry(1)).message.text
+
+
+async def test_a_message_that_waits_for_consent_comes_back_when_nobody_asks_any_more(
+    story: Pair, home: Path
+) -> None:
+    (home / "work" / ".env").write_text("KEY=hidden\n")
+    async with chatting(story) as chat:
+        await chat.ready()
+        await chat.ask("hello")
+        await chat.send("look at @.env")
+        await chat.until(lambda: chat.screen.query(ApprovalCard))
+        chat.screen.retry()
+        await chat.until(lambda: not chat.screen.query(ApprovalCard))
+        await chat.ready()
+        assert chat.written == "look at @.env"
+        chat.screen.composer.write("")
+        await chat.ask("and now?")
+        assert chat.said[-1] == "and now?"
+
+
+async def test_an_answer_that_comes_too_late_answers_nothing_else(story: Pair) -> None:
+    heard: list[tuple[str, str]] = []
+
+    def ask(consents: Consents, name: str) -> None:
+        consents.ask(
+            Proposal(name, "run", name), lambda verdict: heard.append((name, verdict.scope))
+        )
+
+    async with chatting(story) as chat:
+        await chat.ready()
+        consents = chat.screen.consents
+        ask(consents, "first")
+        ask(consents, "second")
+        await chat.until(lambda: chat.screen.query(ApprovalCard))
+        card = chat.screen.query_one(ApprovalCard)
+        yes = ApprovalCard.Given("first", Verdict("once"))
+        card.post_message(yes)
+        consents.withdraw()
+        await chat.until(lambda: not chat.screen.query(ApprovalCard))
+        assert heard == [("first", "no"), ("second", "no")]
+        ask(consents, "third")
+        chat.screen.post_message(yes)
+        await chat.until(lambda: chat.screen.query(ApprovalCard))
+        await chat.pilot.pause()
+        assert len(heard) == 2
+
+
+async def test_a_folder_that_is_gone_ends_nothing(
+    story: Pair, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = home / "work" / "gone"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    async with chatting(story) as chat:
+        await chat.ready()
+        folder.rmdir()
+        # Its name is shown as long as nothing was said.
+        await chat.pilot.resize_terminal(100, 30)
+        await chat.pilot.pause()
+        assert chat.app.folder == folder
+        await chat.send("!pwd")
+        await chat.until(lambda: "cannot be started" in chat.shown)
+
+
 async def test_a_command_is_stopped(story: Pair) -> None:
     async with chatting(story) as chat:
         await chat.ready()
@@ -132,6 +215,15 @@ async def test_a_command_is_stopped(story: Pair) -> None:
         await chat.until(lambda: chat.screen.shell.is_running)
         await chat.pilot.press("escape")
         await chat.until(lambda: "stopped" in chat.shown)
+
+
+async def test_no_command_outlives_the_screens(story: Pair) -> None:
+    mark = nap(7007)
+    async with chatting(story) as chat:
+        await chat.ready()
+        await chat.send(f"!{mark}")
+        await chat.until(lambda: left_over(mark))
+    assert left_over(mark) == []
 
 
 async def test_files_are_read_and_secrets_asked_for(story: Pair, home: Path) -> None:
@@ -186,6 +278,43 @@ async def test_an_engine_that_died_in_between_is_started_with_a_key(story: Pair)
         await chat.until(lambda: not banner.display)
         await chat.ask("still there?")
         assert chat.said == ["hello", "still there?"]
+
+
+async def test_what_nobody_thought_of_ends_the_answer(
+    story: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("nobody thought of it")
+
+    async with chatting(story) as chat:
+        await chat.ready()
+        with monkeypatch.context() as patch:
+            patch.setattr(SavedRecord, "add_answer", fail)
+            await chat.send("hello")
+            await chat.until(lambda: "nobody thought of it" in chat.text)
+            await chat.ready()
+        assert not chat.answers[-1].is_live
+        await chat.ask("and now?")
+
+
+async def test_a_new_conversation_starts_an_engine_that_died(story: Pair, home: Path) -> None:
+    # Instructions are counted when a conversation begins.
+    (home / "work" / "AGENTS.md").write_text("Be kind.\n")
+    settings = Settings.model_validate({"screen": {"animation": "none"}, "agent": {"tools": "on"}})
+    async with chatting(story, settings=settings, ctx=8192) as chat:
+        await chat.ready()
+        await chat.ask("hello")
+        chat.kill_engine()
+        banner = chat.screen.query_one("#banner")
+        await chat.until(lambda: banner.display)
+        await chat.send("/clear")
+        await chat.until(lambda: not chat.said)
+        await chat.ready()
+        assert not banner.display
+        agents: list[object] = []
+        chat.app.desk.look(lambda dialogue: agents.append(dialogue.agent))
+        await chat.ask("hello again")
+        assert agents != [None] and chat.said == ["hello again"]
 
 
 async def test_what_goes_by_itself_covers_nothing_that_is_typed(story: Pair) -> None:

@@ -70,6 +70,32 @@ async def test_another_conversation_and_back(story: Pair) -> None:
         assert len(store.list()) == 3
 
 
+async def test_the_editor_of_the_settings_is_used(story: Pair) -> None:
+    settings = Settings.model_validate({"composer": {"editor": "no-such-editor -w"}})
+    async with chatting(story, settings=settings, toasts=True) as chat:
+        await chat.ready()
+        await chat.send("/edit")
+        await chat.until(lambda: chat.app._notifications)
+        assert [toast.message for toast in chat.app._notifications] == [
+            "there is no no-such-editor, which composer.editor names; set it anew"
+        ]
+
+
+async def test_a_title_is_kept_or_refused(story: Pair) -> None:
+    async with chatting(story) as chat:
+        await chat.ready()
+        # There is nothing yet that has one, and a title that is lost would be worse than none.
+        await chat.send("/title rivers")
+        await chat.until(lambda: chat.written == "/title rivers")
+        assert "now called" not in chat.text
+        chat.screen.composer.clear()
+        await chat.ask("hello")
+        await chat.send("/title rivers")
+        await chat.until(lambda: "now called rivers" in chat.text)
+    with SessionStore.open() as store:
+        assert [info.title for info in store.list()] == ["rivers"]
+
+
 async def test_another_model_goes_on(story: Pair, ggufs: Path) -> None:
     said = script(["Quite", " another", " model", "."])
     other = build("dense", said, ggufs / "other")

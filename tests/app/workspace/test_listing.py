@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gemma_local.app.workspace.errors import TooLarge
-from gemma_local.app.workspace.listing import list_files
+from gemma_local.app.workspace.listing import Listing, list_files
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="no git here")
 needs_links = pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
@@ -101,7 +102,23 @@ def test_limits_are_kept_and_said(tmp_path: Path) -> None:
     cut = list_files(tmp_path, most=6)
     assert len(cut.paths) == 6 and not cut.is_whole and cut.paths[0] == "top"
     assert list_files(tmp_path).is_whole
-    assert list_files(tmp_path, seconds=-1.0).paths == ()
+    assert list_files(tmp_path, seconds=-1.0) == Listing((), is_whole=False)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="uses sh")
+def test_a_git_that_takes_its_time_leaves_a_list_that_is_not_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make(tmp_path, "work/a", "bin/git")
+    slow = tmp_path / "bin" / "git"
+    slow.write_text("#!/bin/sh\nsleep 0.3\n")
+    slow.chmod(0o755)
+    monkeypatch.setenv("PATH", str(slow.parent), prepend=os.pathsep)
+    assert list_files(tmp_path / "work", seconds=0.1) == Listing((), is_whole=False)
+
+
+def test_an_empty_folder_is_listed_whole(tmp_path: Path) -> None:
+    assert list_files(tmp_path) == Listing()
 
 
 def test_home_and_what_is_above_it_is_refused(

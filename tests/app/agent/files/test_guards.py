@@ -164,6 +164,20 @@ class TestLinter:
         found = linter.new(Stop())
         assert found == (["line 3: F821 Undefined name `nowhere`"] if name else [])
 
+    def test_a_project_does_not_bring_its_own(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        own = tmp_path / "project" / ".venv" / "bin" / "ruff"
+        own.parent.mkdir(parents=True)
+        own.write_text(f"#!/bin/sh\ntouch '{tmp_path}/was-run'\n")
+        own.chmod(0o755)
+        (tmp_path / "project" / "ruff.toml").touch()
+        path = tmp_path / "project" / "a.py"
+        path.write_text("import os\n")
+        monkeypatch.setenv("PATH", str(own.parent), prepend=":")
+        Linter(path, tmp_path / "project").look(Stop())
+        assert not (tmp_path / "was-run").exists()
+
     def test_nothing_is_left_in_the_project(self, tmp_path: Path) -> None:
         (tmp_path / "ruff.toml").touch()
         (tmp_path / "a.py").write_text("import os\n")

@@ -112,7 +112,11 @@ class TestOutside:
 
 class TestSecrets:
     @pytest.mark.parametrize(
-        "written", [".env", "conf/.env.local", "id_rsa", ".ssh/config", "server.pem", "a/b.key"]
+        "written",
+        [
+            *(".env", "conf/.env.local", "id_rsa", ".ssh/config", "server.pem", "a/b.key"),
+            *(".ssh", "a/.aws", ".kube/"),
+        ],
     )
     def test_by_name(self, workspace: Workspace, written: str) -> None:
         place = workspace.reading(written)
@@ -126,6 +130,11 @@ class TestSecrets:
         (root / ".npmrc").symlink_to("src/app.py")
         assert workspace.reading("notes.txt").why == "may hold secrets"
         assert workspace.reading(".npmrc").why == "may hold secrets"
+
+    def test_a_workspace_may_have_any_name(self, root: Path) -> None:
+        folder = root / ".kube"
+        folder.mkdir()
+        assert Workspace([folder]).reading(".").why == ""
 
     def test_git_is_asked_for(self, workspace: Workspace) -> None:
         assert workspace.writing(".git/hooks/pre-commit").why == "belongs to git"
@@ -189,6 +198,12 @@ class TestNearest:
     )
     def test_what_was_meant(self, workspace: Workspace, written: str, meant: str) -> None:
         assert workspace.nearest(workspace.reading(written)) == ((meant,) if meant else ())
+
+
+@posix
+@pytest.mark.parametrize("written", ["**/x", "*", "a?/x", "a*b", "src/** /x", "a\nb"])
+def test_a_name_is_no_pattern_for_others(workspace: Workspace, written: str) -> None:
+    assert workspace.writing(written).rule("edit") == ""
 
 
 def test_rules(workspace: Workspace) -> None:

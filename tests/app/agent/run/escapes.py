@@ -1,7 +1,8 @@
 """Ways out of a sandbox, tried for real. Each is a line of bash that prints DONE if it worked.
 
-``$OUTSIDE`` is a folder beside the workspace, with a file in it. What is listed under ``GAPS`` is
-known to work where there is Landlock alone; the sandbox says so.
+``$OUTSIDE`` is a folder beside the workspace, with a file in it, ``$TERMINAL`` one that the person
+could be at. What is listed under ``GAPS`` is known to work where there is Landlock alone; the
+sandbox says so.
 """
 
 from __future__ import annotations
@@ -70,6 +71,11 @@ ESCAPES: Final = {
         "python3 -c 'import os, socket; socket.socket(socket.AF_UNIX).connect("
         'os.environ["HOME"] + "/.ssh/agent")\' && echo DONE'
     ),
+    "service elsewhere": (
+        "python3 -c 'import os, socket; socket.socket(socket.AF_UNIX).connect("
+        'os.environ["OUTSIDE"] + "/../agent")\' && echo DONE'
+    ),
+    "terminal": 'echo x >"$TERMINAL" && echo DONE',
     # The network.
     "TCP": 'exec 9<>"/dev/tcp/127.0.0.1/$PORT" && echo DONE',
     "TCP, IPv6": 'exec 9<>"/dev/tcp/::1/$PORT" && echo DONE',
@@ -88,9 +94,15 @@ ESCAPES: Final = {
     "git hook": "echo x >.git/hooks/pre-commit && echo DONE",
     "git settings": "git config core.hooksPath evil && echo DONE",
     "git settings by rename": "mv .git/config old && echo DONE",
+    "git settings of a copy": (
+        "mv .git another && cp -r another .git && echo >>.git/config && echo DONE"
+    ),
 }
 
 GAPS: Final = frozenset(
-    ["mode", "times", "service", "git hook", "git settings", "git settings by rename"]
+    [
+        *("mode", "times", "service", "service elsewhere", "terminal", "git hook", "git settings"),
+        *("git settings by rename", "git settings of a copy"),
+    ]
 )
 """Open with Landlock alone."""

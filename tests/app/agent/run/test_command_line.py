@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gemma_local.app.agent.run.command_line import LONGEST, CommandLine, parse
+from gemma_local.app.agent.run.command import CommandLine
+from gemma_local.app.agent.run.command_line import LONGEST, parse
 from gemma_local.app.agent.run.wrappers import understood
 from tests.app.agent.run.nesting import hidden
 
@@ -46,6 +47,16 @@ def sure(line: CommandLine) -> list[str]:
         ("> f; 2>&1 a >g", ["a"]),
         ("echo $((1 + $(a)))", ["a", None]),
         ("echo 'if' && then_not", ["echo if", "then_not"]),
+        ("for x do a; done", ["a"]),
+        ("for x { a; }", ["a"]),
+        ("for x in a do b; do c; done", ["c"]),
+        ("cat <<E\nfirst\\\nE\nE\na", ["a", "cat"]),
+        ("cat <<E\nE\\\n\na\nE", ["E", "a", "cat"]),
+        ("cat <<E\n$\\\n(a)\nE", ["a", "cat"]),
+        ("cat <<'E'\nx\\\nE\na", ["a", "cat"]),
+        ('echo "`echo "x\\"; a; echo \\"y"`"', ["a", "echo x", "echo y", None]),
+        ("echo $(b &# )'\na\n) # '", ["a", "b", None]),
+        ("echo ${x//'a'/b} ${y:-'c d'}", [None]),
     ],
 )
 def test_commands(text: str, commands: list[str | None]) -> None:
@@ -79,6 +90,14 @@ def test_commands(text: str, commands: list[str | None]) -> None:
         ("[[ a", "condition"),
         ("a >", "nowhere"),
         ("echo ${x@P}", "variable"),
+        ("echo ${x:-'}'}; a; echo \\'", "quote in braces"),
+        ("echo ${x:-'a}", "quote in braces"),
+        ("cat <<$'E'\nx\nE\na", "end is not clear"),
+        ('cat <<"a$b"\nx\na$b\na', "end is not clear"),
+        ("cat <<E\nx", "not closed"),
+        ("echo $(cat <<E\n) '\nE\na\n) # '", "not closed"),
+        ('echo "$\\\n(a)"', "end of a line"),
+        ("echo $[1<<2]\na\n2]", "square brackets"),
         ("a " + "x" * LONGEST, "too long"),
         ("$(" * 300 + ")" * 300, "deeply"),
         ("(" * 3000 + ")" * 3000, ""),
@@ -106,6 +125,38 @@ def test_redirections_and_variables() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "computes"),
+    [
+        ("echo $((x))", True),
+        ('echo "$((`cat f` + 1))"', True),
+        ("echo $((1 + 2)) ${x:1:2} ${x: -1} ${x[0]} ${x[@]} ${#x[*]} ${!x@}", False),
+        ("((i++))", True),
+        ("for ((i = 0; i < 3; i++)); do a; done", True),
+        ("cat <<E\n$((x))\nE", True),
+        ("cat <<'E'\n$((x))\nE", False),
+        ("echo '$((x))'", False),
+        ("bash -c 'echo $((x))'", True),
+        ("[[ $x -eq 1 ]]", True),
+        ("[[ -v 'a[x]' ]]", True),
+        ("[[ -f $x && $y == z ]]", False),
+        ("echo ${!x}", True),
+        ("echo ${y[x]}", True),
+        ("echo ${y:x}", True),
+        ("echo ${y:-x} ${y:=x} ${y#x}", False),
+        ("y[x]=1", True),
+        ("y[0]=1", False),
+        ("y=([x]=1)", True),
+        ("y=([0]=1 x)", False),
+        ("a {y[x]}>/dev/null", True),
+        ("a {y}>/dev/null", False),
+        ("grep -n 'x[a-z]' f", False),
+    ],
+)
+def test_arithmetic_may_run_what_variables_hold(text: str, *, computes: bool) -> None:
+    assert understood(text).computes == computes
+
+
+@pytest.mark.parametrize(
     "text", ["$x a", "${x} a", "`x` a", "{r,m} a", "r?m a", "$'rm' a", "r$y a"]
 )
 def test_a_program_may_be_unknown(text: str) -> None:
@@ -130,6 +181,11 @@ def test_a_program_may_be_unknown(text: str) -> None:
             "find . -name x -exec a {} b \\; -exec c +",
             ["a ... b", "c", "find . -name x -exec a {} b ; -exec c +"],
         ),
+        ("xargs -0n 1 a", ["a ..."]),
+        ("xargs -0n1 a", ["a ..."]),
+        ("timeout --foreground --signal=KILL -vk 5 60 a b", ["a b"]),
+        ("nice --adjustment 5 a", ["a"]),
+        ("env -iu X a", ["a"]),
         ("bash <<'E'\na\nE", ["a"]),
         ("sh <<< 'a; b'", ["a", "b"]),
         ("sh -c 'bash -c \"timeout 3 a\"'", ["a"]),

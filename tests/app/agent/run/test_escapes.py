@@ -47,12 +47,14 @@ def servers(home: Path) -> Iterator[tuple[int, list[str]]]:
     port = tcp.getsockname()[1]
     udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     udp.bind(("127.0.0.1", port))
-    abstract, service = socket.socket(socket.AF_UNIX), socket.socket(socket.AF_UNIX)
+    abstract, service, elsewhere = (socket.socket(socket.AF_UNIX) for _ in range(3))
     abstract.bind(f"\0gemma-local-{port}")
     service.bind(str(home / ".ssh" / "agent"))
-    for each in (abstract, service):
+    elsewhere.bind(str(home.parent / "agent"))
+    for each in (abstract, service, elsewhere):
         each.listen()
-    everyone = {"tcp": tcp, "udp": udp, "abstract": abstract, "service": service}
+    everyone = {"tcp": tcp, "udp": udp, "abstract": abstract}
+    everyone |= {"service": service, "service elsewhere": elsewhere}
     for each in everyone.values():
         each.setblocking(False)
     try:
@@ -68,18 +70,29 @@ def servers(home: Path) -> Iterator[tuple[int, list[str]]]:
             each.close()
 
 
+@contextmanager
+def terminal() -> Iterator[str]:
+    """The name of a terminal in which the person could be."""
+    ours, theirs = os.openpty()
+    try:
+        yield os.ttyname(theirs)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+
 @every_way
 def test_no_way_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
     with confined(tmp_path, monkeypatch, way) as box, somebody_else() as other:
         subprocess.run(["git", "init", "-q", str(box.root)], check=True)
-        with servers(box.home) as (port, reached):
-            given = {"OTHER": str(other.pid), "PORT": str(port)}
+        with servers(box.home) as (port, reached), terminal() as name:
+            given = {"OTHER": str(other.pid), "PORT": str(port), "TERMINAL": name}
             given |= {"LOOPBACK": "" if way == "Landlock alone" else "its own"}
             is_open = tried(box, given)
             assert other.poll() is None
         allowed = GAPS if way == "Landlock alone" else frozenset()
         assert is_open <= allowed
-        assert set(reached) <= {"service"} & allowed
+        assert set(reached) <= {"service", "service elsewhere"} & allowed
         assert (box.outside / "file").read_text() == "theirs\n"
         assert list(box.outside.iterdir()) == [box.outside / "file"]
         assert sorted(each.name for each in box.home.iterdir()) == [".netrc", ".ssh", "notes"]
@@ -91,12 +104,13 @@ def test_outside_of_a_sandbox_most_ways_are_open(
     """Else those that are tried would prove nothing."""
     names = {"redirection", "symlink", "rename out", "mode", "key", "TCP", "UDP", "abstract socket"}
     names |= {"service", "git hook", "git settings", "environment of another", "signal", "delete"}
+    names |= {"service elsewhere", "terminal", "git settings of a copy"}
     with confined(tmp_path, monkeypatch, "none") as box, somebody_else() as other:
         subprocess.run(["git", "init", "-q", str(box.root)], check=True)
-        with servers(box.home) as (port, reached):
-            given = {"OTHER": str(other.pid), "PORT": str(port)}
+        with servers(box.home) as (port, reached), terminal() as name:
+            given = {"OTHER": str(other.pid), "PORT": str(port), "TERMINAL": name}
             assert tried(box, given, names) == names
-        assert set(reached) == {"tcp", "udp", "abstract", "service"}
+        assert set(reached) == {"tcp", "udp", "abstract", "service", "service elsewhere"}
         assert other.wait() == -9
 
 

@@ -12,10 +12,15 @@ from pathlib import Path
 import psutil
 import pytest
 
-from gemma_local.app.agent.run import bubblewrap, seatbelt
-from gemma_local.app.agent.run.confinement import REFUSED, Confinement
-from gemma_local.app.agent.run.landlock import without
-from gemma_local.app.agent.run.sandbox import Offer, Sandbox, guarded_paths, hidden_paths
+from gemma_local.app.agent.run.confinement import REFUSED
+from gemma_local.app.agent.run.sandbox import (
+    Offer,
+    Sandbox,
+    guarded_paths,
+    hidden_paths,
+    pinned_paths,
+    sockets_of_person,
+)
 from gemma_local.app.stop import Stop
 from tests.app.agent.run.confined import (
     HERE,
@@ -328,35 +333,25 @@ def test_a_workspace_among_secrets_can_be_worked_in(
     assert guarded_paths([root]) == [root / ".git" / "hooks"]
 
 
-def test_all_but_what_is_hidden(tmp_path: Path) -> None:
-    for name in ("a/b/c", "a/d", "e"):
-        (tmp_path / name).mkdir(parents=True)
-    (tmp_path / "link").symlink_to(tmp_path / "a" / "b")
-    assert without(tmp_path, [tmp_path / "a" / "b"]) == [tmp_path / "a" / "d", tmp_path / "e"]
-    assert without(tmp_path, [Path("/elsewhere")]) == [tmp_path]
-    assert without(tmp_path, [tmp_path]) == []
+def test_what_says_where_gits_settings_are_stays(tmp_path: Path) -> None:
+    main, worktree, plain = (tmp_path / name for name in ("main", "worktree", "plain"))
+    (main / ".git").mkdir(parents=True)
+    worktree.mkdir()
+    (worktree / ".git").write_text("gitdir: ../main/.git/worktrees/worktree\n")
+    plain.mkdir()
+    assert pinned_paths([main, worktree, plain]) == [main / ".git"]
+    assert guarded_paths([main, worktree, plain]) == [worktree / ".git"]
 
 
-def test_a_confinement_is_what_was_written_down() -> None:
-    given = Confinement("/w", ("/w", "/t"), ("/s",), ("/w/.git/hooks",), True, 7, True, False)
-    assert Confinement.from_json(given.to_json()) == given
-
-
-def test_the_words_for_bubblewrap_and_for_macos(tmp_path: Path) -> None:
-    (tmp_path / "secret").write_text("")
-    (tmp_path / "keys").mkdir()
-    given = Confinement(
-        "/w", ("/w",), (str(tmp_path / "secret"), str(tmp_path / "keys")), ("/w/.git/hooks",)
-    )
-    words = " ".join(bubblewrap.wrapped("bwrap", given, ["ls"]))
-    assert f"--ro-bind /dev/null {tmp_path}/secret" in words
-    assert f"--tmpfs {tmp_path}/keys" in words
-    assert words.index("--ro-bind / /") < words.index("--bind /w /w") < words.index("hooks")
-    assert "--unshare-net" in words and words.endswith("--chdir /w -- ls")
-    profile = seatbelt.profile(given)
-    assert profile.index("(deny file-write*)") < profile.index('(allow file-write* (subpath "/w"))')
-    assert f'(deny file-read* file-write* (literal "{tmp_path}/secret"))' in profile
-    assert "(deny network*)" in profile
-    odd = Confinement("/w", ('/w "x"',), has_network=True)
-    assert '(subpath "/w \\"x\\"")' in seatbelt.profile(odd)
-    assert "network" not in seatbelt.profile(odd)
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux lists them")
+def test_sockets_of_other_programs_are_found(tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as one, socket.socket(socket.AF_UNIX) as other:
+        for each, name in ((one, "a b"), (other, "below/c")):
+            (tmp_path / name).parent.mkdir(exist_ok=True)
+            each.bind(str(tmp_path / name))
+            each.listen()
+        found = sockets_of_person(but_below=[tmp_path / "below"])
+        assert tmp_path / "a b" in found
+        assert tmp_path / "below" / "c" not in found
+        (tmp_path / "a b").unlink()
+        assert tmp_path / "a b" not in sockets_of_person()

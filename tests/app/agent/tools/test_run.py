@@ -173,6 +173,28 @@ def test_a_folder_that_is_gone(do: Do, tool: Run, root: Path) -> None:
     assert str(root) in do("pwd").text
 
 
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("made", ["ln -s $SECRET", "mkfifo", "mkdir"])
+def test_where_it_ended_is_not_read_from_anything_else(
+    kit: Kit, root: Path, outputs: Path, made: str
+) -> None:
+    secret = root.parent / "secret"
+    secret.write_text("SECRET\n")
+    sandbox = Sandbox([root])
+    tool = Run(kit, sandbox, outputs)
+    command = f"name=$(grep -ao '{sandbox.temporary}/folder[^ ]*' /proc/$$/cmdline | head -1)"
+    # The shell that would write the folder down is given up for another.
+    command += f'; rm -f "$name"; {made} "$name" && exec echo done'
+    for text, expected in (
+        (command.replace("$SECRET", str(secret)), "done"),
+        ("echo fine", "fine"),
+    ):
+        result = tool.step({"command": text}).carry_out(Stop(), lambda _: None)
+        assert result.ok and expected in result.text, result.text
+        assert "SECRET" not in result.text
+    sandbox.close()
+
+
 def test_lines_are_counted_as_the_model_does(do: Do) -> None:
     assert "line 1:" in do("no-such-program").text
     assert "line 2:" in do("true\nno-such-program").text

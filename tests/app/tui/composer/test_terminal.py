@@ -154,6 +154,10 @@ def test_which_editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert editor_command({"VISUAL": "one -w 'a b'", "EDITOR": "nano"}) == ["one", "-w", "a b"]
     assert editor_command({"VISUAL": " ", "EDITOR": "nano"}) == ["nano"]
     assert editor_command({}) == ["nano"]
+    # What was chosen for this program comes first.
+    assert editor_command({"VISUAL": "nano"}, "one -w") == ["one", "-w"]
+    with pytest.raises(EditorFailed, match=r"no gone, which composer.editor names"):
+        editor_command({"VISUAL": "nano"}, "gone")
     with pytest.raises(EditorFailed, match=r"no gone, which \$EDITOR names"):
         editor_command({"EDITOR": "gone -x"})
     with pytest.raises(EditorFailed, match=r"\$VISUAL is no command"):

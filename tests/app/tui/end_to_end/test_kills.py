@@ -55,7 +55,7 @@ def test_the_app_is_killed_at_any_moment(terminals: Terminals, endless: Pair) ->
             screen.watch(moments.uniform(0.0, 1.0))
             app, *others = screen.below("gemma_local")
             os.kill(app, signal.SIGKILL)
-            screen.wait_for("gemma-local was killed, and nothing is lost")
+            screen.wait_for("gemma-local was killed")
             screen.until(lambda: screen.emulator.left_on == [])
             screen.until(lambda modes=before: screen.modes == modes)  # type: ignore[misc]
             wait_gone(app, *others)

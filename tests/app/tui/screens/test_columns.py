@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gemma_local.app.tui.lines.cells import cells
-from gemma_local.app.tui.screens.columns import Column, Row, clip, lay_out
+from gemma_local.app.tui.lines.cells import cells, cut
+from gemma_local.app.tui.screens.columns import Column, Row, lay_out
 
 COLUMNS = (
     Column("name", grows=True),
@@ -44,7 +44,7 @@ def test_every_line_is_as_wide_as_every_other(
 
 @given(texts, st.integers(1, 40), st.sampled_from(["…", "..."]))
 def test_what_is_clipped_fits(text: str, width: int, ellipsis: str) -> None:
-    shown = clip(text, width, ellipsis)
+    shown = cut(text, width, ellipsis)
     assert cells(shown) <= width
     assert shown == text or cells(text) > width
 

@@ -163,6 +163,37 @@ async def test_a_path_is_checked_before_it_is_taken(
     assert host.results == [UseFile(story.target)]
 
 
+async def test_a_path_into_the_home_of_nobody_is_no_file() -> None:
+    host = picker(sizes())
+    async with host.run_test(size=(80, 24)) as pilot:
+        await until(pilot, found(pilot, "to fetch"))
+        host.screen.query_one("#filter", Input).value = "~nobody-has-this-name/x.gguf"
+        await pilot.press("enter")
+        await until(pilot, lambda: bool(host.screen.query("#saying.-error")))
+        await pilot.press("escape")
+    assert host.results == [None]
+
+
+async def test_a_path_typed_while_it_looks_is_still_offered(story: Pair) -> None:
+    may_go_on = threading.Event()
+
+    def look(say: Callable[[str], None]) -> Sequence[Offer]:
+        say("planning")
+        may_go_on.wait(PATIENCE)
+        return sizes()
+
+    host = Host(ModelPicker(look))
+    async with host.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: "planning" in text_of(pilot, "#saying"))
+        host.screen.query_one("#filter", Input).value = str(story.target)
+        await until(pilot, lambda: "E2B" not in seen(pilot))
+        may_go_on.set()
+        await until(pilot, lambda: text_of(pilot, "#saying") == "")
+        await pilot.press("enter")
+        await until(pilot, lambda: bool(host.results))
+    assert host.results == [UseFile(story.target)]
+
+
 async def test_trouble_is_a_sentence_and_leaves_a_way() -> None:
     def look(_: object) -> Sequence[Offer]:
         raise GemmaLocalError("the list of added models cannot be read")

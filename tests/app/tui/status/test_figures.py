@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gemma_local.app.counted import counted
 from gemma_local.app.tui.status import figures
 
 
@@ -26,8 +27,8 @@ def test_figures() -> None:
     ]
     assert [figures.window(n) for n in (32768, 8192, 5000)] == ["32k", "8k", "5.0k"]
     assert [figures.percent(s) for s in (0, 0.714, 1)] == ["  0 %", " 71 %", "100 %"]
-    assert [figures.counted(n, "token") for n in (1, 2048)] == ["1 token", "2,048 tokens"]
-    assert figures.counted(2, "pass", "passes") == "2 passes"
+    assert [counted(n, "token") for n in (1, 2048)] == ["1 token", "2,048 tokens"]
+    assert counted(2, "pass", "passes") == "2 passes"
 
 
 def test_times() -> None:

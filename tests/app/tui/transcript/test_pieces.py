@@ -8,16 +8,17 @@ from hypothesis import strategies as st
 from rich.segment import Segment
 from rich.style import Style
 
-from gemma_local.app.tui.lines.cells import cells
+from gemma_local.app.counted import counted
+from gemma_local.app.tui.lines.cells import cells, cut
 from gemma_local.app.tui.lines.line import Line
 from gemma_local.app.tui.transcript.copying import place_of, row_of, text_bounds
 from gemma_local.app.tui.transcript.excerpt import excerpt
 from gemma_local.app.tui.transcript.folding import folded, folded_query, painted_hits
 from gemma_local.app.tui.transcript.kept_output import HEAD, TAIL, KeptOutput
 from gemma_local.app.tui.transcript.layout import Place
-from gemma_local.app.tui.transcript.one_line import cut, last_of, one_line
+from gemma_local.app.tui.transcript.one_line import last_of, one_line
 from gemma_local.app.tui.transcript.painting import Patch, strip_of
-from gemma_local.app.tui.transcript.words import counted, duration
+from gemma_local.app.tui.transcript.words import duration
 
 
 def line(text: str, **kwargs: object) -> Line:
