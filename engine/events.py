@@ -59,7 +59,8 @@ class Prefill:
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """New output. ``tokens[i]`` was proposed by the drafter if ``drafted[i]``.
+    """New output. ``tokens[i]`` was drafted if ``drafted[i]``, by the drafter or
+    from the text itself.
 
     ``pieces[i]`` is what became printable with ``tokens[i]``; with a multi-byte character or a
     stop string still open it lags behind, and ``rest`` is what was still open at the end. The

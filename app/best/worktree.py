@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from gemma_local.app.workspace.programs import environment_of_git
+from gemma_local.app.workspace.programs import environment_of_git, installed
 
 _GIT: Final = (
-    "git",
     *("-c", "core.fsmonitor=false"),
     *("-c", f"core.hooksPath={os.devnull}"),
     *("-c", "worktree.useRelativePaths=false"),
@@ -104,11 +103,15 @@ def _leads_into(entry: Path, folder: Path) -> bool:
 
 
 def _git(*words: str, folder: Path, worktree: Worktree | None = None) -> bytes:
-    environ = environment_of_git()
+    environ, places = environment_of_git(), [folder]
     if worktree is not None:
         environ |= {"GIT_DIR": str(worktree.entry), "GIT_WORK_TREE": str(worktree.top)}
+        places.append(worktree.top)
+    git = installed("git", but_not_in=places)
+    if git is None:
+        raise FileNotFoundError("git is not installed")
     done = subprocess.run(
-        (*_GIT, *words),
+        (git, *_GIT, *words),
         cwd=folder,
         env=environ,
         stdin=subprocess.DEVNULL,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gemma_local.app.tui.news import AttemptStands, ContestBegan, ContestOver, News, Notice, Said
+from gemma_local.app.unexpected import log_unexpected
 from gemma_local.models.errors import GemmaLocalError
 
 if TYPE_CHECKING:
@@ -64,6 +65,10 @@ def hold_contest(
         return
     except GemmaLocalError as error:
         tell(ContestOver(None, str(error)))
+        return
+    except Exception as error:  # noqa: BLE001 - whatever it is
+        # It must not look as if it went on.
+        tell(ContestOver(None, log_unexpected(error)))
         return
     tell(ContestOver(result))
     if result.best is not None:

@@ -11,6 +11,7 @@ from gemma_local.app.stop import Stop
 from gemma_local.app.task_run import do_task
 from gemma_local.app.tui.ear import TaskEar
 from gemma_local.app.tui.news import News, TaskDone
+from gemma_local.app.unexpected import log_unexpected
 from gemma_local.models.errors import GemmaLocalError
 
 
@@ -30,5 +31,8 @@ def do_task_job(
         tell(TaskDone(number, "", "stopped"))
     except GemmaLocalError as error:
         tell(TaskDone(number, "", str(error)))
+    except Exception as error:  # noqa: BLE001 - whatever it is
+        # It must not look as if it went on.
+        tell(TaskDone(number, "", log_unexpected(error)))
     else:
         tell(TaskDone(number, text, task.note))
