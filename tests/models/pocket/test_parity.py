@@ -26,9 +26,9 @@ from tests.models.pocket.references import (
 
 LIMIT: Final = 3e-3
 """Of the largest logit: llama.cpp keeps keys, values and its table of GELU in half precision."""
-FUSED_LIMIT: Final = 5e-3
+FUSED_LIMIT: Final = 1e-2
 """Of the trained drafter with flash attention, which sums up in its own order: it looks sharply at
-single keys, and its largest logits are small."""
+single keys, and its largest logits are small. Without it llama.cpp is seven times closer."""
 
 
 def compare(

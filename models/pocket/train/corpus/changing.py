@@ -53,6 +53,8 @@ Update {key} in {file} to {value}.|Change the value of {key} in {file} to {value
 Put {value} as {key} into {file}.|In {file}, {key} must be {value}.|Switch {key} to {value} in {file}.
 I want {key} to be {value} in {file}.|Can you change {key} to {value} in {file}?|In {file}, let {key} be {value}.
 Give {key} the value {value} in {file}.|{file}: set {key} to {value}.|Use {value} for {key} in {file}.
+Let {key} have the value {value} in {file}.|In {file}, update {key} to {value}.|Assign {value} to {key} in {file}.
+In {file}, give {key} the value {value}.|The value of {key} in {file} must be {value}.|Write {value} for {key} into {file}.
 """
 _SET_TEST: Final = """
 Could you set {key} to {value} in {file}?|Please change {key} to {value} in {file}.|In {file}, change {key} to {value}.
@@ -87,6 +89,8 @@ Call {old} in {file} {new} instead.|Please rename {old} to {new} in {file}.|Chan
 Give {old} in {file} the name {new}.|In {file}, {old} should be named {new}.|In {file}, call {old} {new}.
 I want {old} renamed to {new} in {file}.|Let {old} be called {new} in {file}.|Can you rename {old} in {file} to {new}?
 {old} in {file} should be called {new}.|Rename {old} into {new} in {file}.
+In {file}, give {old} the name {new}.|In {file}, change the name of {old} to {new}.|Name {old} in {file} {new}.
+The function {old} in {file} must be called {new}.|Make {new} the name of {old} in {file}.|In {file}, turn {old} into {new}.
 """
 _RENAME_TEST: Final = (
     "Could you rename {old} to {new} in {file}?|In {file}, please rename {old} to {new}."
@@ -136,6 +140,10 @@ Put `{other}` into {file} instead of `{line}`.|In {file}, write `{other}` instea
 In {file}, substitute `{other}` for `{line}`.|Swap `{line}` for `{other}` in {file}.|Exchange `{line}` in {file} for `{other}`.
 Let {file} have `{other}` where it has `{line}`.|In {file}, where it says `{line}`, put `{other}`.|`{line}` in {file} must become `{other}`.
 In {file}, make `{line}` into `{other}`.|Take `{line}` out of {file} and put `{other}` there.|I want `{other}` in {file}, not `{line}`.
+In {file}, have `{other}` rather than `{line}`.|Write `{other}` rather than `{line}` in {file}.|In {file}, `{other}` should stand where `{line}` stands.
+In {file}, put `{other}` where `{line}` is.|Put `{other}` where `{line}` stands in {file}.|In {file}, set `{other}` in the place where `{line}` was.
+In {file}, use `{other}` instead of `{line}`.|In {file}, take `{other}` for `{line}`.|In {file}, put `{other}` as the new text of `{line}`.
+Get rid of `{line}` in {file}: write `{other}`.|Turn `{line}` into `{other}` in {file}.|Can you swap `{line}` in {file} for `{other}`?
 """
 _REPLACE_TEST: Final = "Could you replace `{line}` by `{other}` in {file}?|In {file}, put `{other}` in place of `{line}`."
 
@@ -181,6 +189,8 @@ _WRITE: Final = """
 Create {file} with the text `{text}`.|Write `{text}` to {file}.|Make a file {file} that says `{text}`.
 Write a file {file} that contains `{text}`.|Put `{text}` into a new file {file}.|Save `{text}` as {file}.
 Create a file {file}: `{text}`|Please write {file} with `{text}` in it.|New file {file} with `{text}`.
+Let {file} be a new file with `{text}`.|Add a file {file} with `{text}` in it.|Put the text `{text}` into {file}.
+I need a file {file} that says `{text}`.|Write {file}: `{text}`|Store `{text}` in {file}.|Make {file} and write `{text}` into it.
 """
 _WRITE_TEST: Final = (
     "Could you create {file} with `{text}` in it?|Please write `{text}` into a new file {file}."

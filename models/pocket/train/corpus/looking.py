@@ -55,6 +55,8 @@ _LIST: Final = """
 What is in {folder}?|List {folder}.|Which files are in {folder}?|List the files in {folder}.|ls {folder}
 Show me the folder {folder}.|What does {folder} contain?|List the folder {folder}.|Look into {folder}.
 Which files does {folder} have?|Give me the files of {folder}.|What's inside {folder}?|Show what is in {folder}.
+Show me what is in {folder}.|Tell me what is in {folder}.|Let me see {folder}.|What can be found in {folder}?
+Open the folder {folder}.|Look around in {folder}.|Name the files in {folder}.|Which files do we have in {folder}?
 """
 _LIST_TEST: Final = """
 Which files are inside {folder}?|Tell me what {folder} contains.|List what is in {folder}.
@@ -104,6 +106,8 @@ Have a look at {file}.|Print {file}.|Tell me what {file} says.|Check {file}.|How
 Can you read {file}?|I want to see {file}.|Display {file}.|Open {file} and tell me what it says.
 Please show me {file}.|Let me see {file}.|Read {file} to me.|Please open {file}.|View {file}.|Give me {file}.
 Read {file} and tell me how it starts.|What are the contents of {file}?|Could you read {file}?|Take a look at {file}.
+Bring up {file}.|Let us look at {file}.|Let's read {file}.|May I see {file}?|Go through {file}.|I need to see {file}.
+Read what is in {file}.|Read the text of {file}.|Quote {file}.|Show us {file}.|Now read {file}.|Load {file}.
 """
 _READ_TEST: Final = """
 Please open {file} and tell me how it begins.|Could you show me {file}?|Read me {file}.
@@ -112,6 +116,8 @@ _READ_SOME: Final = """
 Read the first {n} lines of {file}.|Show me the first {n} lines of {file}.|Show {n} lines of {file}.
 Read {n} lines of {file}.|head -n {n} {file}|What are the first {n} lines of {file}?
 Look at the first {n} lines of {file}.
+Only show me {n} lines of {file}.|The first {n} lines of {file}, please.|Print {n} lines from the top of {file}.
+Give me the first {n} lines of {file}.|Let me see {n} lines of {file}.|Open the first {n} lines of {file}.
 """
 _READ_SOME_TEST: Final = "Please show the first {n} lines of {file}.|Read {n} lines from {file}."
 
@@ -136,6 +142,8 @@ _LOOKUP: Final = """
 What is {key} in {file}?|What is {key} set to in {file}?|Which value has {key} in {file}?|Look up {key} in {file}.
 What value does {key} have in {file}?|Tell me the value of {key} in {file}.|In {file}, what is {key}?
 How is {key} set in {file}?|What does {file} say about {key}?|Check {key} in {file}.|Find the value of {key} in {file}.
+Say what {key} is in {file}.|I want to know {key} in {file}.|Which value does {file} give {key}?|Show me {key} from {file}.
+Look into {file}: what is {key}?|Read {key} from {file}.|What has {file} got for {key}?
 """
 _LOOKUP_TEST: Final = """
 Please tell me what {key} is in {file}.|Which value is given to {key} in {file}?
@@ -216,6 +224,8 @@ _DEFINED: Final = """
 Where is {name} defined?|Find the definition of {name}.|Where is the function {name} defined?|Which file defines {name}?
 Where do we define {name}?|In which file is {name} defined?|Locate the function {name}.|Where is def {name}?
 Find the function {name}.|Show me where {name} is defined.
+Tell me where {name} is defined.|Find the place where {name} is defined.|Who defines {name}?|Show the definition of {name}.
+Search for the definition of {name}.|Look up where {name} is defined.|Where does the function {name} live?
 """
 _DEFINED_CLASS: Final = """
 Where is the class {name} defined?|Find the class {name}.|Which file defines the class {name}?|Where is class {name}?
@@ -226,6 +236,8 @@ Search for {name}.|Find {name}.|Where is {name} used?|grep {name}|Which files me
 Search the project for {name}.|Where does {name} occur?|Find all uses of {name}.|Where do we use {name}?
 Is {name} used anywhere?|Search {name}|Find every place with {name}.|Who calls {name}?|Which files use {name}?
 In which file is {name}?|In what files is {name} used?|Please find {name}.|Please look for {name}.|Find the places where {name} is used.
+See where {name} turns up.|Show me all places with {name}.|Look where {name} is.|Search everything for {name}.
+Tell me where {name} is used.|Find out who uses {name}.|Find out where {name} occurs.|Check where we use {name}.
 """
 _SEARCH_TEST: Final = (
     "Please search for {name}.|In which files does {name} occur?|Find where {name} is used."
@@ -236,12 +248,17 @@ Look for {name} in the folder {folder}.|Which files in {folder} mention {name}?|
 Does {name} occur in {folder}?|Please look through {folder} for {name}.|Find out where {folder} uses {name}.
 Look in {folder} for {name}.|Is {name} in {folder}?|Find {name} within {folder}.|Please find {name} in {folder}.
 In {folder}, search for {name}.|Where in {folder} is {name}?
+Find out who in {folder} uses {name}.|Show me where {name} stands in {folder}.|Tell me where {name} is in {folder}.
+Look where {folder} mentions {name}.|Check {folder} for {name}.|Let me see where {name} is used within {folder}.
+Does anything in {folder} use {name}?|Find uses of {name} in {folder}.|Find all places in {folder} with {name}.
 """
 _SEARCH_IN_TEST: Final = "Please search {folder} for {name}.|Find where {name} is used in {folder}."
 _SEARCH_GLOB: Final = """
 Search for {name} in {files}.|Find {name} in all {files}.|Which {files} mention {name}?|Look for {name} in the {files}.
 Search the {files} for {name}.|grep {name} in {files}|Where is {name} used in the {files}?
 In what {files} is {name} used?|Please look through the {files} for {name}.|In the {files}, find {name}.|Which of the {files} use {name}?
+Check the {files} for {name}.|Does {name} stand in any of the {files}?|Find {name}, but only in {files}.|Look through {files} for {name}.
+Find out which {files} have {name}.|Tell me which {files} use {name}.|Only in {files}: where is {name}?
 """
 _SEARCH_GLOB_TEST: Final = (
     "Please search all {files} for {name}.|In which {files} does {name} occur?"

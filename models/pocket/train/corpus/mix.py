@@ -24,7 +24,7 @@ from gemma_local.models.pocket.train.corpus.words import Split
 Maker = Callable[[random.Random, Split], Sample]
 
 GROUNDS: Final[dict[str, tuple[Maker, float]]] = {
-    "guide": (guide.sample, 80),
+    "guide": (guide.sample, 110),
     "off_ground": (off_ground.sample, 24),
     "python": (helpers.sample, 36),
     "snippet": (helpers.snippet, 8),

@@ -132,6 +132,8 @@ def _printed(rng: random.Random, split: Split) -> tuple[str, str]:
 _RUN_TESTS: Final = """
 Run the tests.|Do the tests pass?|Run pytest.|Test it.|Are the tests green?|Please run the tests.|Run all tests.
 Check whether the tests pass.|pytest|Run the test suite.|Let the tests run.|How are the tests?|Start the tests.
+Can we see if the tests pass?|Let us run the tests.|See if the tests are green.|Do all the tests still pass?|Run the project's tests.|Test everything.
+Start the test suite.|Tell me if the tests pass.
 """
 _RUN_TESTS_TEST: Final = (
     "Could you run the tests?|Please see whether the tests pass.|Run the whole test suite."
@@ -139,16 +141,19 @@ _RUN_TESTS_TEST: Final = (
 _RUN_TEST_FILE: Final = """
 Run the tests in {file}.|Run {file}.|Run only {file}.|Does {file} pass?|Run the test file {file}.|pytest {file}
 Check the tests in {file}.
+Only run {file}.|Are the tests in {file} green?|Start {file}.|Let me know if {file} passes.|Test {file}.
 """
 _RUN_TEST_FILE_TEST: Final = "Please run only {file}.|Could you run the tests in {file}?"
 _RUN_SCRIPT: Final = """
 Run the script {file}.|Execute {file}.|Run the program {file}.|Start {file}.|Run python {file}.|python {file}
 Please execute {file}.|Start the script {file}.
+Let {file} run.|Try to run {file}.|Can you run {file}?|Run {file} with python.|Call the script {file}.
 """
 _RUN_SCRIPT_TEST: Final = "Could you execute {file}?|Please run the script {file}."
 _RUN_COMMAND: Final = """
 Run `{command}`.|Run {command}|Execute `{command}`.|Please run `{command}`.|Run the command `{command}`.|$ {command}
 What does `{command}` print?|Call `{command}`.|Start `{command}`.|Run this: {command}
+Try `{command}`.|Let `{command}` run.|Can you run `{command}`?|I want you to run `{command}`.|Type `{command}`.
 """
 _RUN_COMMAND_TEST: Final = "Could you run `{command}`?|Please execute `{command}`."
 
@@ -188,6 +193,9 @@ def _thing(rng: random.Random, split: Split) -> str:
 _TODO: Final = """
 Make a todo list: {things}.|Note these steps: {things}.|Todo: {things}.|Plan these steps: {things}.
 Write down the steps: {things}.|Put this on the todo list: {things}.|Our steps are: {things}.|Steps: {things}
+Please write a todo list: {things}.|I want a list of these steps: {things}.|Keep a list: {things}.|List the steps {things}.
+Make a list of what is to do: {things}.|Remember these steps: {things}.|Turn this into a todo list: {things}.
+Let us plan: {things}.|Can you note this as todo: {things}.|A todo list, please: {things}.|Track these steps: {things}.
 """
 _TODO_TEST: Final = "Please note the steps: {things}.|Could you make a todo list of this: {things}."
 
@@ -246,5 +254,6 @@ def fix_session(rng: random.Random, split: Split, begin: Head) -> Sample:
 _FIX: Final = """
 The tests fail. Fix it.|Make the tests pass.|Fix the failing test.|A test fails. Please fix the code.|Repair the tests.
 Find the bug and fix it.|Something is broken. Run the tests and fix it.|Fix the bug.|Mend what fails.
+Get the tests to pass.|The test suite is red, fix it.|Some test fails, mend it.|Run the tests, and repair what fails.|Please fix the tests.
 """
 _FIX_TEST: Final = "Please make the tests green.|The test suite fails, please repair it."

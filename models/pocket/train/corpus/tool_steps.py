@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Mapping
+from typing import Final
 
 from gemma_local.models.message import Message, ToolCall, Value
 from gemma_local.models.pocket.train.corpus import workspace
@@ -37,7 +39,7 @@ def ask(rng: random.Random, split: Split, trained: str, held_out: str, **slots: 
         text = chosen = rng.choice(trained.strip().replace("\n", "|").split("|"))
         if rng.random() < 0.4:
             text = politely(chosen, rng)
-        text = reworded(text, rng)
+        text = _with_others(reworded(text, rng), rng)
         if text in held and held_out != trained:
             text = chosen
     for name, value in slots.items():
@@ -53,6 +55,51 @@ def ask(rng: random.Random, split: Split, trained: str, held_out: str, **slots: 
         if rng.random() < 0.12:
             text = text.rstrip(".?")
     return text
+
+
+_OTHERS: Final = (
+    *(
+        "me",
+        "us",
+        "where",
+        "how",
+        "the",
+        "that",
+        "this",
+        "there",
+        "here",
+        "now",
+        "also",
+        "once more",
+    ),
+    *("of", "what", "just", "only", "all of", "the thing", "the one called", "the one named", "my"),
+    *(
+        "quickly",
+        "for me",
+        "place of",
+        "our",
+        "your",
+        "its",
+        "as",
+        "exactly",
+        "so that",
+        "at",
+        "by",
+    ),
+)
+
+
+def _with_others(text: str, rng: random.Random) -> str:
+    """``text`` now and then with words before what it is about that say nothing: those are no part
+    of a name, however people put it."""
+    if rng.random() < 0.85:
+        return text
+    places = [found.start() for found in _SLOT.finditer(text)]
+    at = rng.choice(places) if places else 0
+    return f"{text[:at]}{rng.choice(_OTHERS)} {text[at:]}" if at else text
+
+
+_SLOT: Final = re.compile(r"(?<= )`?\{")
 
 
 def edit_step(file: workspace.File, old: str, new: str, *, all_: bool = False) -> Step:

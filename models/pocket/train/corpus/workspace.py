@@ -146,8 +146,10 @@ def listing(rng: random.Random, split: Split, place: str) -> tuple[str, list[str
     folders = sorted({f"{folder_name(rng, split)}/" for _ in range(rng.choice((0, 1, 1, 2)))})
     files = sorted({file_name(rng, split, suffixes) for _ in range(rng.randint(1, 4))})
     lines, count = [], len(files)
-    for folder in folders:
-        if rng.random() < 0.1:
+    # What nobody means when they ask for the files.
+    left_out = set(rng.sample(_LEFT_OUT, rng.randint(1, 3))) if rng.random() < 0.4 else set()
+    for folder in sorted({*folders, *left_out}):
+        if folder in left_out or rng.random() < 0.1:
             lines.append(f"{folder} (empty or ignored)")
             continue
         inside = sorted({file_name(rng, split, suffixes) for _ in range(rng.choice((1, 1, 2)))})
@@ -155,6 +157,12 @@ def listing(rng: random.Random, split: Split, place: str) -> tuple[str, list[str
         count += len(inside)
     lines += [f"{name}  {_size(rng)}" for name in files]
     return "\n".join([f"{place}/ ({count} files)", *lines]), [*folders, *files]
+
+
+_LEFT_OUT: Final = (
+    *(".git/", ".pytest_cache/", ".ruff_cache/", ".venv/", "__pycache__/", "build/", "dist/"),
+    *("node_modules/", "target/", ".mypy_cache/"),
+)
 
 
 def _size(rng: random.Random) -> str:
