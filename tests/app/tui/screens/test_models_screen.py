@@ -51,19 +51,24 @@ def picker(
     return Host(ModelPicker(lambda _: offers, loaded=loaded))
 
 
-def found(pilot: object, text: str) -> Callable[[], bool]:
-    return lambda: text in seen(pilot)  # type: ignore[arg-type]
-
-
-async def test_sizes_are_shown_at_once_and_filled_in_later() -> None:
-    may_go_on = threading.Event()
+def planning(may_go_on: threading.Event) -> Host:
+    """A picker that looks for models until it may go on."""
 
     def look(say: Callable[[str], None]) -> Sequence[Offer]:
         say("planning")
         may_go_on.wait(PATIENCE)
         return sizes()
 
-    host = Host(ModelPicker(look))
+    return Host(ModelPicker(look))
+
+
+def found(pilot: object, text: str) -> Callable[[], bool]:
+    return lambda: text in seen(pilot)  # type: ignore[arg-type]
+
+
+async def test_sizes_are_shown_at_once_and_filled_in_later() -> None:
+    may_go_on = threading.Event()
+    host = planning(may_go_on)
     async with host.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: "planning" in text_of(pilot, "#saying"))
         assert all(label in seen(pilot) for label in ("E2B", "E4B", "12B", "26B-A4B", "31B"))
@@ -176,13 +181,7 @@ async def test_a_path_into_the_home_of_nobody_is_no_file() -> None:
 
 async def test_a_path_typed_while_it_looks_is_still_offered(story: Pair) -> None:
     may_go_on = threading.Event()
-
-    def look(say: Callable[[str], None]) -> Sequence[Offer]:
-        say("planning")
-        may_go_on.wait(PATIENCE)
-        return sizes()
-
-    host = Host(ModelPicker(look))
+    host = planning(may_go_on)
     async with host.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: "planning" in text_of(pilot, "#saying"))
         host.screen.query_one("#filter", Input).value = str(story.target)
