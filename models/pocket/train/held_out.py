@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from gemma_local.models.pocket.train.corpus import (
+    attached,
     everyday,
     guide,
     helpers,
@@ -61,6 +62,7 @@ _MAKERS: Final[dict[str, Callable[[random.Random, Literal["test"]], Sample]]] = 
     "off_ground": off_ground.sample,
     "python": helpers.sample,
     "snippet": helpers.snippet,
+    "attached": attached.sample,
     "proofread": everyday.proofread,
     "shorten": everyday.shorten,
     "replies": everyday.replies,
@@ -75,6 +77,7 @@ SIZES: Final = {
     "python": 50,
     "off_ground": 50,
     "snippet": 50,
+    "attached": 40,
     "proofread": 40,
     "shorten": 40,
     "replies": 20,

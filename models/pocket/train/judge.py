@@ -11,6 +11,7 @@ proofread: it is the text without mistakes, to the letter.
 shorten: it is shorter than the text and contains every word of the expected answer, in order.
 replies: three numbered lines, all different, none over twelve words.
 tools: one call, read without a repair, with the right tool and exactly the right arguments.
+attached: it contains what was asked for, to the letter, or the admission where that is right.
 small_talk: one line that is among those trained on.
 """
 
@@ -83,6 +84,10 @@ def _off_ground(wanted: Mapping[str, Any], answer: str) -> Verdict:
 
 def _small_talk(wanted: Mapping[str, Any], answer: str) -> Verdict:
     return Verdict(answer in wanted["answers"])
+
+
+def _attached(wanted: Mapping[str, Any], answer: str) -> Verdict:
+    return Verdict(all(part in answer for part in wanted["must"]), str(wanted["must"]))
 
 
 def _python(wanted: Mapping[str, Any], answer: str) -> Verdict:
@@ -160,6 +165,7 @@ _JUDGES: Final[dict[str, Callable[[Mapping[str, Any], str], Verdict]]] = {
     "off_ground": _off_ground,
     "python": _python,
     "snippet": _snippet,
+    "attached": _attached,
     "proofread": _proofread,
     "shorten": _shorten,
     "replies": _replies,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import torch
 from torch import Tensor
@@ -39,12 +40,16 @@ class Rows:
         return self.tokens.numel() + self.beginning
 
 
+TOOLS_LENGTH: Final = 768
+"""Of a row with tools, in tokens: room for five tasks in one conversation."""
+
+
 @dataclass(frozen=True, slots=True)
 class Format:
     """Rows and their length, without tools and with."""
 
     plain: tuple[int, int] = (8, 256)
-    tools: tuple[int, int] = (3, 448)
+    tools: tuple[int, int] = (2, TOOLS_LENGTH)
     copying: float = 0.25
     """The share of samples without tools that are nothing but copying."""
 

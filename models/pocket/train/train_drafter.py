@@ -24,7 +24,7 @@ from gemma_local.models.pocket.train.crew import Crew, work_together
 from gemma_local.models.pocket.train.layout import layout_of
 from gemma_local.models.pocket.train.optimiser import Optimiser
 from gemma_local.models.pocket.train.roll_outs import stored
-from gemma_local.models.pocket.train.rows import Format, Rows, pack, step_rows
+from gemma_local.models.pocket.train.rows import TOOLS_LENGTH, Format, Rows, pack, step_rows
 from gemma_local.models.pocket.train.schedule import Schedule
 from gemma_local.models.pocket.train.shape import (
     POCKET,
@@ -159,7 +159,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--steps", type=int, default=700)
     parser.add_argument("--peak", type=float, default=4e-3)
-    parser.add_argument("--rows", type=int, nargs=2, default=(8, 3), help="without and with tools")
+    parser.add_argument("--rows", type=int, nargs=2, default=(8, 2), help="without and with tools")
     parser.add_argument("--size", choices=("pocket", "smoke"), default="pocket")
     given = parser.parse_args()
     work_together(_work, (given,))
@@ -177,7 +177,7 @@ def _work(crew: Crew, given: argparse.Namespace) -> None:
         given.folder,
         steps=given.steps,
         peak=given.peak,
-        format_=Format((given.rows[0], 256), (given.rows[1], 448)),
+        format_=Format((given.rows[0], 256), (given.rows[1], TOOLS_LENGTH)),
         crew=crew,
     )
 

@@ -25,7 +25,7 @@ from gemma_local.models.pocket.train.checkpoint import (
 from gemma_local.models.pocket.train.crew import Crew, work_together
 from gemma_local.models.pocket.train.layout import layout_of, simple_layout
 from gemma_local.models.pocket.train.optimiser import Optimiser
-from gemma_local.models.pocket.train.rows import Format, Rows, step_rows
+from gemma_local.models.pocket.train.rows import TOOLS_LENGTH, Format, Rows, step_rows
 from gemma_local.models.pocket.train.schedule import Schedule
 from gemma_local.models.pocket.train.shape import POCKET, SMOKE, TargetShape
 from gemma_local.models.pocket.train.ties import Ties
@@ -149,7 +149,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=8000)
     parser.add_argument("--peak", type=float, default=3.5e-3)
     parser.add_argument("--falling", type=float, default=0.25)
-    parser.add_argument("--rows", type=int, nargs=2, default=(8, 3), help="without and with tools")
+    parser.add_argument("--rows", type=int, nargs=2, default=(8, 2), help="without and with tools")
     parser.add_argument("--copying", type=float, default=0.25)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--begin-from", type=Path)
@@ -169,7 +169,7 @@ def _work(crew: Crew, given: argparse.Namespace) -> None:
         peak=given.peak,
         falling=given.falling,
         seed=given.seed,
-        format_=Format((given.rows[0], 256), (given.rows[1], 448), given.copying),
+        format_=Format((given.rows[0], 256), (given.rows[1], TOOLS_LENGTH), given.copying),
         begin_from=given.begin_from,
         crew=crew,
     )

@@ -19,9 +19,11 @@ from gemma_local.models.pocket.train.corpus.words import (
 )
 
 
-def set_session(rng: random.Random, split: Split, begin: Head) -> Sample:
+def set_session(
+    rng: random.Random, split: Split, begin: Head, file: workspace.File | None = None
+) -> Sample:
     """The model changes a value in a settings file."""
-    file = workspace.settings_file(rng, split)
+    file = file or workspace.settings_file(rng, split)
     key, at = rng.choice(file.places)
     old_line = file.lines[at]
     old = workspace.value_of(old_line, key)
@@ -61,9 +63,11 @@ Could you set {key} to {value} in {file}?|Please change {key} to {value} in {fil
 """
 
 
-def rename_session(rng: random.Random, split: Split, begin: Head) -> Sample:
+def rename_session(
+    rng: random.Random, split: Split, begin: Head, file: workspace.File | None = None
+) -> Sample:
     """The model renames a function in a file."""
-    file = workspace.code_file(rng, split)
+    file = file or workspace.code_file(rng, split)
     old, _ = rng.choice(file.places)
     new = identifier(rng, split)
     question = ask(rng, split, _RENAME, _RENAME_TEST, file=file.path, old=old, new=new)
@@ -97,9 +101,11 @@ _RENAME_TEST: Final = (
 )
 
 
-def replace_session(rng: random.Random, split: Split, begin: Head) -> Sample:
+def replace_session(
+    rng: random.Random, split: Split, begin: Head, file: workspace.File | None = None
+) -> Sample:
     """The model replaces a line of a file."""
-    file = workspace.any_file(rng, split)
+    file = file or workspace.any_file(rng, split)
     at = rng.choice([n for n, line in enumerate(file.lines) if line])
     old = file.lines[at]
     indent = old[: len(old) - len(old.lstrip())]

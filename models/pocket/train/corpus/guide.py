@@ -117,7 +117,7 @@ _AFTER: Final = (
     *("", "", "", "", "", "", "", "", "", "", "", ""),
     *(" Thanks!", " Please be brief.", " I can't find it.", " Thank you.", " please", " Any idea?"),
 )
-_AS_WRITTEN: Final = 0.5
+_AS_WRITTEN: Final = 0.6
 """The share of whole questions that stay as they are: changed ones are learned at the cost of more
 exposures, and there are thousands."""
 _HELD_OUT: Final[dict[str, tuple[str, ...]]] = {

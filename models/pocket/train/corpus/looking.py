@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from typing import Final
 
 from gemma_local.models.message import Value
@@ -22,12 +23,17 @@ from gemma_local.models.pocket.train.corpus.words import (
 )
 
 
-def list_session(rng: random.Random, split: Split, begin: Head) -> Sample:
-    """The model lists a folder."""
-    if rng.random() < 0.45:
+def list_session(
+    rng: random.Random,
+    split: Split,
+    begin: Head,
+    files: Sequence[workspace.File] = (),
+) -> Sample:
+    """The model lists a folder; ``files`` are what the workspace holds, if that is known."""
+    if files or rng.random() < 0.45:
         question = ask(rng, split, _LIST_ROOT, _LIST_ROOT_TEST)
         place = "."
-        shown, names = workspace.listing(rng, split, place)
+        shown, names = workspace.listing(rng, split, place, files)
         report = rng.choice(("There is {}.", "I see {}.")).format(listed(names))
     else:
         place = folder_name(rng, split)
@@ -63,9 +69,12 @@ Which files are inside {folder}?|Tell me what {folder} contains.|List what is in
 """
 
 
-def read_session(rng: random.Random, split: Split, begin: Head) -> Sample:
+def read_session(
+    rng: random.Random, split: Split, begin: Head, file: workspace.File | None = None
+) -> Sample:
     """The model reads a file, or finds that there is none."""
-    file = workspace.any_file(rng, split)
+    is_known = file is not None
+    file = file or workspace.any_file(rng, split)
     chance = rng.random()
     call: dict[str, Value] = {"path": file.path}
     limit = 0
@@ -74,8 +83,8 @@ def read_session(rng: random.Random, split: Split, begin: Head) -> Sample:
         question = ask(rng, split, _READ_SOME, _READ_SOME_TEST, file=file.path, n=str(limit))
         call["limit"] = limit
     else:
-        question = ask(rng, split, _READ, _READ_TEST, file=file.path)
-    if chance > 0.93:
+        question = ask(rng, split, READ, READ_TEST, file=file.path)
+    if chance > 0.93 and not is_known:
         near = path(rng, split, (f".{file.path.rpartition('.')[2]}",))
         missing = rng.choice(_MISSING).format(path=file.path, near=near)
         return session(
@@ -99,7 +108,7 @@ _MISSING: Final = (
     "There is no {path}. Use list or search to find it.",
     "There is no {path}. Did you mean {near}?",
 )
-_READ: Final = """
+READ: Final = """
 Read {file}.|Show me {file}.|What is in the file {file}?|Open {file}.|What does {file} say?|cat {file}
 Please read {file}.|Look at {file}.|Show the file {file}.|What's in {file}?|Read the file {file}.
 Have a look at {file}.|Print {file}.|Tell me what {file} says.|Check {file}.|How does {file} begin?
@@ -109,7 +118,7 @@ Read {file} and tell me how it starts.|What are the contents of {file}?|Could yo
 Bring up {file}.|Let us look at {file}.|Let's read {file}.|May I see {file}?|Go through {file}.|I need to see {file}.
 Read what is in {file}.|Read the text of {file}.|Quote {file}.|Show us {file}.|Now read {file}.|Load {file}.
 """
-_READ_TEST: Final = """
+READ_TEST: Final = """
 Please open {file} and tell me how it begins.|Could you show me {file}?|Read me {file}.
 """
 _READ_SOME: Final = """
@@ -122,12 +131,14 @@ Give me the first {n} lines of {file}.|Let me see {n} lines of {file}.|Open the 
 _READ_SOME_TEST: Final = "Please show the first {n} lines of {file}.|Read {n} lines from {file}."
 
 
-def lookup_session(rng: random.Random, split: Split, begin: Head) -> Sample:
+def lookup_session(
+    rng: random.Random, split: Split, begin: Head, file: workspace.File | None = None
+) -> Sample:
     """The model looks up a value in a settings file."""
-    file = workspace.settings_file(rng, split)
+    file = file or workspace.settings_file(rng, split)
     key, line = rng.choice(file.places)
     found = workspace.value_of(file.lines[line], key)
-    question = ask(rng, split, _LOOKUP, _LOOKUP_TEST, file=file.path, key=key)
+    question = ask(rng, split, LOOKUP, LOOKUP_TEST, file=file.path, key=key)
     report = rng.choice(("`{}` is {} in `{}`.", "`{}` is set to {} in `{}`."))
     return session(
         question,
@@ -138,14 +149,14 @@ def lookup_session(rng: random.Random, split: Split, begin: Head) -> Sample:
     )
 
 
-_LOOKUP: Final = """
+LOOKUP: Final = """
 What is {key} in {file}?|What is {key} set to in {file}?|Which value has {key} in {file}?|Look up {key} in {file}.
 What value does {key} have in {file}?|Tell me the value of {key} in {file}.|In {file}, what is {key}?
 How is {key} set in {file}?|What does {file} say about {key}?|Check {key} in {file}.|Find the value of {key} in {file}.
 Say what {key} is in {file}.|I want to know {key} in {file}.|Which value does {file} give {key}?|Show me {key} from {file}.
 Look into {file}: what is {key}?|Read {key} from {file}.|What has {file} got for {key}?
 """
-_LOOKUP_TEST: Final = """
+LOOKUP_TEST: Final = """
 Please tell me what {key} is in {file}.|Which value is given to {key} in {file}?
 """
 

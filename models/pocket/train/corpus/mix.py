@@ -9,10 +9,12 @@ from typing import Final
 
 from gemma_local.models.message import Message
 from gemma_local.models.pocket.train.corpus import (
+    attached,
     everyday,
     guide,
     helpers,
     off_ground,
+    project,
     repeating,
     small_talk,
     tool_sessions,
@@ -24,10 +26,11 @@ from gemma_local.models.pocket.train.corpus.words import Split
 Maker = Callable[[random.Random, Split], Sample]
 
 GROUNDS: Final[dict[str, tuple[Maker, float]]] = {
-    "guide": (guide.sample, 110),
-    "off_ground": (off_ground.sample, 24),
-    "python": (helpers.sample, 36),
+    "guide": (guide.sample, 150),
+    "off_ground": (off_ground.sample, 26),
+    "python": (helpers.sample, 44),
     "snippet": (helpers.snippet, 8),
+    "attached": (attached.sample, 7),
     "everyday": (everyday.sample, 11),
     "repeating": (repeating.sample, 4),
     "small_talk": (small_talk.sample, 3),
@@ -50,19 +53,27 @@ def plain(rng: random.Random, split: Split = "train") -> Sample:
 
 
 def with_tools(rng: random.Random, begin: Head, split: Split = "train") -> Sample:
-    """A session with tools, perhaps behind another one or behind a question that needs none, or now
-    and then such a question alone."""
+    """Sessions with tools: one alone, several on the same files, one behind another or behind a
+    question that needs none, or now and then such a question alone."""
     chance = rng.random()
-    if chance < 0.2:
+    if chance < 0.15:
         return _conversation(rng, split, begin, 1)
-    session = tool_sessions.sample(rng, split, begin)
     opened = len(head(begin.system))
-    if chance < 0.3:
-        before = _conversation(rng, split, begin, 1)
-    elif chance < 0.55:
-        before = tool_sessions.sample(rng, split, begin)
+    if chance < 0.2:
+        before, session = (
+            project.conversation(rng, split, begin),
+            _conversation(rng, split, begin, 1),
+        )
+    elif chance < 0.4:
+        return project.conversation(rng, split, begin)
     else:
-        return session
+        session = tool_sessions.sample(rng, split, begin)
+        if chance < 0.5:
+            before = _conversation(rng, split, begin, 1)
+        elif chance < 0.65:
+            before = tool_sessions.sample(rng, split, begin)
+        else:
+            return session
     return replace(session, messages=(*before.messages, *session.messages[opened:]))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -140,11 +141,25 @@ def shown(file: File, rng: random.Random, limit: int = 0) -> str:
     return text
 
 
-def listing(rng: random.Random, split: Split, place: str) -> tuple[str, list[str]]:
-    """What ``list`` returns for a folder, and the names in it."""
+def listing(
+    rng: random.Random, split: Split, place: str, known: Sequence[File] = ()
+) -> tuple[str, list[str]]:
+    """What ``list`` returns for a folder, and the names in it. ``known`` files are there for sure,
+    with a test perhaps; others are made up where none is known."""
     suffixes = CODE * 3 + SETTINGS + TEXTS + OTHERS
-    folders = sorted({f"{folder_name(rng, split)}/" for _ in range(rng.choice((0, 1, 1, 2)))})
-    files = sorted({file_name(rng, split, suffixes) for _ in range(rng.randint(1, 4))})
+    within: dict[str, list[str]] = {}
+    if known:
+        files = {file.path for file in known if "/" not in file.path}
+        if rng.random() < 0.5:
+            files.add(f"test_{word(rng, split)}.py")
+        for file in known:
+            folder, slash, name = file.path.partition("/")
+            if slash:
+                within.setdefault(f"{folder}/", []).append(name)
+        folders = set(within)
+    else:
+        folders = {f"{folder_name(rng, split)}/" for _ in range(rng.choice((0, 1, 1, 2)))}
+        files = {file_name(rng, split, suffixes) for _ in range(rng.randint(1, 4))}
     lines, count = [], len(files)
     # What nobody means when they ask for the files.
     left_out = set(rng.sample(_LEFT_OUT, rng.randint(1, 3))) if rng.random() < 0.4 else set()
@@ -152,11 +167,14 @@ def listing(rng: random.Random, split: Split, place: str) -> tuple[str, list[str
         if folder in left_out or rng.random() < 0.1:
             lines.append(f"{folder} (empty or ignored)")
             continue
-        inside = sorted({file_name(rng, split, suffixes) for _ in range(rng.choice((1, 1, 2)))})
+        inside = within.get(folder) or [
+            file_name(rng, split, suffixes) for _ in range(rng.choice((1, 1, 2)))
+        ]
+        inside = sorted(set(inside))
         lines += [folder, *(f"  {name}  {_size(rng)}" for name in inside)]
         count += len(inside)
-    lines += [f"{name}  {_size(rng)}" for name in files]
-    return "\n".join([f"{place}/ ({count} files)", *lines]), [*folders, *files]
+    lines += [f"{name}  {_size(rng)}" for name in sorted(files)]
+    return "\n".join([f"{place}/ ({count} files)", *lines]), [*sorted(folders), *sorted(files)]
 
 
 _LEFT_OUT: Final = (
