@@ -10,6 +10,8 @@ clipped.
 from __future__ import annotations
 
 import math
+import sys
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Final
@@ -194,19 +196,26 @@ class Costs:
     def __init__(self, most_rows: int) -> None:
         self._most_rows = most_rows
         self._tables: dict[tuple[int, int], CostTable] = {}
+        self._latest: tuple[int, range, CostTable] | None = None
 
     def table(self, threads: int, context: int) -> CostTable:
         """That for passes with so many threads at so many tokens of context.
 
         One that is not there yet begins as the nearest one.
         """
-        key = threads, sum(context >= edge for edge in _EDGES)
+        latest = self._latest
+        if latest is not None and threads == latest[0] and context in latest[1]:
+            return latest[2]
+        bucket = bisect_right(_EDGES, context)
+        key = threads, bucket
         found = self._tables.get(key)
         if found is None:
             near = min(self._tables, key=lambda k: _distance(k, key), default=None)
             fresh = CostTable(self._most_rows)
             found = fresh if near is None else self._tables[near].resembling()
             self._tables[key] = found
+        edges = (0, *_EDGES, sys.maxsize)
+        self._latest = threads, range(edges[bucket], edges[bucket + 1]), found
         return found
 
     def as_plain(self) -> dict[str, list[list[float]]]:
@@ -224,6 +233,7 @@ class Costs:
             for rows, seconds, count in entries:
                 table.restore(int(rows), float(seconds), float(count))
             self._tables[threads, bucket] = table
+        self._latest = None
 
 
 def _distance(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:

@@ -14,7 +14,7 @@ from typing import Final
 from gemma_local.engine.pace.cost import DRAFTED
 from gemma_local.engine.pace.step import Step
 
-TOGETHER: Final = 8
+TOGETHER: Final = 16
 """Steps that are taken in at once, at most."""
 _BEGINNING: Final = 4
 """Passes of a text from each of which is learned at once."""

@@ -114,23 +114,27 @@ class Pace:
         return Decision(seats, table, groups, prospects)
 
     def _consult_watch(self, seats: Sequence[Seat], step: Step) -> None:
-        free = [seat.tracker for seat in seats if seat.fixed is None]
-        if len(free) < len(seats) or not free:
-            return
-        kind = _kind(seats)
+        begins = False
+        for seat in seats:
+            if seat.fixed is not None:
+                step.watch = None
+                return
+            begins = begins or not seat.tracker.passes
+        kind = len(seats), seats[0].block
         watch = self._watches.get(kind)
         if watch is None:
             watch = self._watches[kind] = Watch()
-        if any(not tracker.passes for tracker in free):
+        step.watch = watch
+        if begins:
             watch.begin()
         wants, forbids = step.is_drafting, watch.forbids
         if watch.allows(wants_draft=wants):
             return
         step.check_nothing()
-        for tracker in free:
-            tracker.length = 0
+        for seat in seats:
+            seat.tracker.length = 0
             if wants and forbids:
-                tracker.park("with drafts it was measured to be slower than without")
+                seat.tracker.park("with drafts it was measured to be slower than without")
 
     # ------------------------------------------------------------------------------------ learn
 
@@ -155,12 +159,12 @@ class Pace:
         if len(self._waiting) >= TOGETHER or outcome.is_news:
             self._take_in()
         step.count()
-        watch = self._watches.get(_kind(step.seats))
-        if watch is not None and all(seat.fixed is None for seat in step.seats):
-            spent = drafting + sum(seconds for _, seconds in passes)
-            # A probe is neither the one nor the other.
-            if step.is_drafting or not made:
-                watch.observe(step.is_drafting, sum(map(len, emitted)), spent)
+        # A probe is neither the one nor the other.
+        if step.watch is not None and (step.is_drafting or not made):
+            spent = drafting
+            for _, seconds in passes:
+                spent += seconds
+            step.watch.observe(step.is_drafting, sum(map(len, emitted)), spent)
         self._steps += 1
         if self._steps % _KEEP_EVERY == 0:
             self.keep()
@@ -211,10 +215,6 @@ class Pace:
         # Whatever the file holds in their places.
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
             self._know_nothing()
-
-
-def _kind(seats: Sequence[Seat]) -> tuple[int, int]:
-    return len(seats), seats[0].block
 
 
 def _groups(seats: Sequence[Seat]) -> list[list[int]]:

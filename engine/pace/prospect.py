@@ -45,31 +45,30 @@ class Prospect:
         self._value = 0.0
         self._best = 0.0
         for chance in begun_chances:
-            self._add(chance)
+            self._weigh(chance)
 
     def afresh(self, most: int) -> Prospect:
         """The same before anything was drafted, of one that ``begun`` with nothing."""
         return Prospect(self._extra, self.worth, self._per_token, self.chances, most)
 
-    def _add(self, chance: float) -> None:
-        self._reached *= chance
-        self.reached.append(self._reached)
-        self._value += self._reached * self.worth
-        here = self._value - self._extra[len(self.reached)]
+    def _weigh(self, chance: float) -> int:
+        """One token more; how many there are now."""
+        reached = self._reached = self._reached * chance
+        self.reached.append(reached)
+        length = len(self.reached)
+        self._value += reached * self.worth
+        here = self._value - self._extra[length]
         if here > self._best:
-            self._best, self.best_length = here, len(self.reached)
+            self._best, self.best_length = here, length
+        return length
 
     def add(self, chance: float, confidence: float | None) -> bool:
-        """The drafter made a token that is kept with this chance; whether to make another."""
-        self._add(chance)
+        """The drafter made a token that is kept with this chance; whether to make another: whether
+        some longer draft gains more than stopping here."""
+        length = self._weigh(chance)
         self.confidences.append(confidence)
-        return len(self.confidences) < self.most and self._promises_more()
-
-    def _promises_more(self) -> bool:
-        """Whether some longer draft gains more than stopping here."""
         value, reached = self._value, self._reached
         extra, worth, per_token, best = self._extra, self.worth, self._per_token, self._best
-        length = len(self.reached)
         for chance in self.chances[len(self.confidences) : self.most]:
             reached *= chance
             value += reached * worth - per_token

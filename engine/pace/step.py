@@ -11,6 +11,7 @@ from gemma_local.engine.pace.cost import CostTable
 from gemma_local.engine.pace.matches import match_place
 from gemma_local.engine.pace.prospect import Prospect
 from gemma_local.engine.pace.tracker import Seat
+from gemma_local.engine.pace.watch import Watch
 from gemma_local.engine.pace.weighing import best_length, together
 
 
@@ -19,7 +20,7 @@ class Step:
 
     ``lengths`` are how many tokens the drafter may make for each sequence; ``checked`` how many
     tokens of each were verified in the end. ``is_drafting``: because it pays, not to probe.
-    ``seconds`` were spent on deciding and learning.
+    ``seconds`` were spent on deciding and learning; ``watch`` is told how it went, if any.
     """
 
     def __init__(
@@ -34,15 +35,20 @@ class Step:
     ) -> None:
         self.seats = seats
         self.table = table
-        self.lengths = [
-            seat.tracker.length if prospect is None else prospect.most
-            for seat, prospect in zip(seats, prospects, strict=True)
-        ]
+        self.lengths: list[int] = []
         self.checked: list[int] = [0] * len(seats)
         self.seconds = 0.0
-        free = [(s, p) for s, p in zip(seats, prospects, strict=True) if p is not None]
-        self.wants_confidence = any(p.most for _, p in free) and calibration.wanted()
-        self.is_drafting = any((p.most or p.begun) and not s.tracker.parked_now for s, p in free)
+        self.watch: Watch | None = None
+        self.is_drafting = makes = False
+        for seat, prospect in zip(seats, prospects, strict=True):
+            if prospect is None:
+                self.lengths.append(seat.tracker.length)
+                continue
+            self.lengths.append(prospect.most)
+            if prospect.most or prospect.begun:
+                makes = makes or prospect.most > 0
+                self.is_drafting = self.is_drafting or not seat.tracker.parked_now
+        self.wants_confidence = makes and calibration.wanted()
         self._prospects = prospects
         self._groups = groups
         self._made: Sequence[Sequence[int]] = [()] * len(seats)
@@ -143,8 +149,11 @@ class Step:
     @property
     def rounds(self) -> int:
         """How many rounds the drafter made: it reads first what was found in the text."""
-        return max((len(self.begun(i)) + len(own) for i, own in enumerate(self._made) if own),
-                   default=0)  # fmt: skip
+        rounds = 0
+        for i, own in enumerate(self._made):
+            if own:
+                rounds = max(rounds, len(self.begun(i)) + len(own))
+        return rounds
 
     def learn(self, emitted: Sequence[Sequence[int]]) -> None:
         """Compare with what the target chose, whether it was asked about it or not.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import tempfile
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from typing import Any, Final
@@ -59,9 +61,19 @@ def work_together(work: Callable[..., None], arguments: tuple[Any, ...]) -> None
 def _member(
     rank: int, size: int, place: str, work: Callable[..., None], arguments: tuple[Any, ...]
 ) -> None:
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     torch.set_num_threads(1)
     dist.init_process_group(
         "gloo", init_method=place, rank=rank, world_size=size, timeout=_PATIENCE
     )
     work(Crew(rank, size), *arguments)
     dist.destroy_process_group()
+
+
+def _end_with_parent() -> None:
+    """Whoever stops training stops the first process: the others would go on, and write to the same
+    checkpoint as the next ones."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
