@@ -68,7 +68,8 @@ def _decide(effect: Effect, mode: Mode, rules: Rules) -> Decision:
         return Denied(f'The person has forbidden this by the rule "{forbidden}". Do without it.')
     judgement = effect.judgement if isinstance(effect, RunEffect) else None
     looks = effect.kind in ("read", "plan") or (judgement is not None and judgement.only_looks)
-    if mode == "plan" and not looks:
+    shows = judgement is not None and judgement.only_shows
+    if mode == "plan" and not looks and not shows:
         return Denied(_ONLY_LOOKING)
     if effect.why:
         is_ruled = bool(effect.rule) and _is_allowed(effect, mode, rules)

@@ -21,7 +21,7 @@ from gemma_local.app.agent.instructions import (
     example_calls,
     instructions,
 )
-from gemma_local.app.agent.run.sandbox import Sandbox
+from gemma_local.app.agent.run.sandbox import KEPT_PREFIX, Sandbox
 from gemma_local.app.agent.terms import Terms
 from gemma_local.app.agent.terse import Terse
 from gemma_local.app.agent.tool import Tool, ToolProblem
@@ -115,13 +115,17 @@ class Workbench:
         Raises UnfitWorkspace, EngineFailed.
         """
         budget = Budget(window)
-        temporary = None if label else tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        temporary = (
+            None
+            if label
+            else tempfile.TemporaryDirectory(prefix=KEPT_PREFIX, ignore_cleanup_errors=True)
+        )
         own = folders.checkpoints_path() / label if temporary is None else Path(temporary.name)
         outputs = own / "outputs"
         workspace = Workspace([folder], outputs=outputs)
         checkpoints = Checkpoints(own, workspace.shown)
         kit = Kit(workspace, budget, checkpoints, Seen() if seen is None else seen)
-        sandbox = Sandbox(workspace.roots, has_network=terms.network)
+        sandbox = Sandbox(workspace.roots, has_network=terms.network, shown=[outputs])
         todos = TodoList()
         run = Run(kit, sandbox, outputs, environment=environment)
         tools: tuple[Tool, ...] = (

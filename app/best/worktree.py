@@ -15,13 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from gemma_local.app.workspace.programs import environment_of_git, installed
+from gemma_local.app.workspace.git import environment_of_git, git_command
 
-_GIT: Final = (
-    *("-c", "core.fsmonitor=false"),
-    *("-c", f"core.hooksPath={os.devnull}"),
-    *("-c", "worktree.useRelativePaths=false"),
-)
 _LISTED: Final = ("--cached", "--others", "--exclude-standard", "--deduplicate")
 _SECONDS: Final = 60.0
 
@@ -107,11 +102,11 @@ def _git(*words: str, folder: Path, worktree: Worktree | None = None) -> bytes:
     if worktree is not None:
         environ |= {"GIT_DIR": str(worktree.entry), "GIT_WORK_TREE": str(worktree.top)}
         places.append(worktree.top)
-    git = installed("git", but_not_in=places)
-    if git is None:
+    command = git_command(words, but_not_in=places)
+    if command is None:
         raise FileNotFoundError("git is not installed")
     done = subprocess.run(
-        (git, *_GIT, *words),
+        command,
         cwd=folder,
         env=environ,
         stdin=subprocess.DEVNULL,

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from gemma_local.app.workspace.errors import TooLarge
+from gemma_local.app.workspace.git import environment_of_git, git_command
 from gemma_local.app.workspace.mention import is_nameable
-from gemma_local.app.workspace.programs import environment_of_git, installed
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -40,9 +40,7 @@ SKIPPED: Final = frozenset(
 )
 """Folders in which nobody looks for a file of theirs."""
 
-# A hostile repository's own settings must not start a program.
-_LS_FILES: Final = ("-c", "core.fsmonitor=false", "ls-files", "-z")
-_WHICH: Final = ("--cached", "--others", "--exclude-standard", "--deduplicate")
+_LS_FILES: Final = ("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate")
 _CHUNK: Final = 1 << 16
 
 
@@ -110,12 +108,12 @@ def _of_git(folder: Path, root: Path, until: float) -> Iterator[str]:
 
 
 def _said_by_git(folder: Path, root: Path, until: float) -> Iterator[str]:
-    git = installed("git", but_not_in=(folder, root))
-    if git is None:
+    command = git_command(_LS_FILES, but_not_in=(folder, root))
+    if command is None:
         return
     try:
         process = subprocess.Popen(
-            (git, *_LS_FILES, *_WHICH),
+            command,
             cwd=folder,
             env=environment_of_git(),
             stdin=subprocess.DEVNULL,

@@ -27,22 +27,6 @@ def installed(name: str, *, but_not_in: Iterable[Path] = ()) -> str | None:
     return found
 
 
-def environment_of_git() -> dict[str, str]:
-    """For a git that is asked about a repository whose own settings may be hostile.
-
-    What is missing there is not fetched: from where, and by which program, they would say.
-    """
-    # Set by git itself for its hooks: another repository than the one that is meant.
-    environ = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    return environ | {
-        "GIT_OPTIONAL_LOCKS": "0",
-        "GIT_TERMINAL_PROMPT": "0",
-        "GIT_NO_LAZY_FETCH": "1",
-        # Known to older versions, too: no protocol is allowed, whatever the settings say.
-        "GIT_ALLOW_PROTOCOL": "none",
-    }
-
-
 def _lies_in(path: str, folders: Iterable[str]) -> bool:
     real = Path(os.path.realpath(path))
     return any(real.is_relative_to(folder) for folder in folders)

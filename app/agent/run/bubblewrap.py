@@ -26,6 +26,8 @@ def wrapped(program: str, confinement: Confinement, command: Sequence[str]) -> l
             words += ["--tmpfs", path]
         else:
             words += ["--ro-bind", "/dev/null", path]
+    for path in confinement.shown:
+        words += ["--ro-bind", path, path]
     for path in confinement.writable:
         words += ["--bind", path, path]
     for path in confinement.pinned:

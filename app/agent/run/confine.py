@@ -102,6 +102,7 @@ def _give_up(confinement: Confinement) -> None:
             [*(Path(path) for path in confinement.writable), Path("/dev/shm")],
             [*DEVICES, *(path for name in _ACCELERATORS for path in Path("/dev").glob(name))],
             [] if confinement.has_namespaces else [Path(path) for path in confinement.hidden],
+            [Path(path) for path in confinement.shown],
             has_network=confinement.has_network or confinement.has_namespaces,
             abi=confinement.abi,
         )

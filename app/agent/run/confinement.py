@@ -16,10 +16,11 @@ NOT_SET_UP: Final = 126
 class Confinement:
     """All paths are absolute and free of links.
 
-    Everything can be read but ``hidden``; only what lies below ``writable`` can be changed, and of
-    that not ``guarded``; nothing can take the place of ``pinned``. ``folder`` is where the command
-    starts. ``abi`` is the version of Landlock to use, 0 for none; ``has_namespaces``: file systems
-    (and the network, and with ``has_own_processes`` the processes) are a view of its own.
+    Everything can be read but ``hidden``, of which ``shown`` can be all the same; only what lies
+    below ``writable`` can be changed, and of that not ``guarded``; nothing can take the place of
+    ``pinned``. ``folder`` is where the command starts. ``abi`` is the version of Landlock to use, 0
+    for none; ``has_namespaces``: file systems (and the network, and with ``has_own_processes`` the
+    processes) are a view of its own.
     """
 
     folder: str
@@ -31,6 +32,7 @@ class Confinement:
     has_namespaces: bool = False
     has_own_processes: bool = False
     pinned: tuple[str, ...] = ()
+    shown: tuple[str, ...] = ()
 
     def to_json(self) -> str:
         """In one line."""
@@ -40,6 +42,6 @@ class Confinement:
     def from_json(cls, text: str) -> Confinement:
         """What ``to_json`` wrote."""
         values: dict[str, Any] = json.loads(text)
-        for name in ("writable", "hidden", "guarded", "pinned"):
+        for name in ("writable", "hidden", "guarded", "pinned", "shown"):
             values[name] = tuple(values[name])
         return cls(**values)

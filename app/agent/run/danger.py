@@ -11,8 +11,10 @@ from typing import Final
 
 from gemma_local.app.agent.run.command import CommandLine, SimpleCommand
 from gemma_local.app.agent.run.danger_table import DangerTable, dangers, has_option
+from gemma_local.app.agent.run.git_settings import settings_of
 from gemma_local.app.agent.run.habits import NAMING
 from gemma_local.app.agent.run.sandbox import Opening
+from gemma_local.app.agent.run.searches import secrets_searched
 from gemma_local.app.agent.run.shell_reader import Word
 from gemma_local.app.agent.run.surroundings import Surroundings
 from gemma_local.app.workspace.sensitive import is_sensitive
@@ -29,11 +31,13 @@ _LONGEST: Final = 80
 @dataclass(frozen=True, slots=True)
 class Reason:
     """One reason to ask: ``text`` goes behind the command ("deletes files: src"). ``opens`` is what
-    consent lets the command do beyond the sandbox; ``has_rule``: a rule can give it for good."""
+    consent lets the command do beyond the sandbox; ``has_rule``: a rule can give it for good.
+    ``only_shows``: nothing is changed, but something is shown."""
 
     text: str
     opens: Opening | None = None
     has_rule: bool = False
+    only_shows: bool = False
 
 
 def reasons(line: CommandLine, text: str, surroundings: Surroundings) -> tuple[Reason, ...]:
@@ -49,6 +53,7 @@ def reasons(line: CommandLine, text: str, surroundings: Surroundings) -> tuple[R
         found += _of_command(command, dangers())
         found += _deletions(command, surroundings)
         found += _secrets(command, surroundings, folders)
+        found += _searched(command, surroundings, folders)
         for word in written(command):
             if word.text.startswith(("/dev/tcp/", "/dev/udp/")):
                 found.append(Reason(f"uses the network: {_short(word.text)}", "network"))
@@ -83,6 +88,10 @@ def _of_command(command: SimpleCommand, known: DangerTable) -> Iterator[Reason]:
         yield Reason(f"sets {steering[0]}, which decides what other programs run")
     if command.words and not command.program and command.is_sure:
         yield Reason("which program it runs is only known when it runs")
+    for setting in settings_of(command):
+        if not setting.is_harmless:
+            shown = _short(setting.text)
+            yield Reason(f"sets options of git that can name programs to run: {shown}")
     for danger in known.dangers:
         if danger.fits(command):
             shown = _short(command.program if len(command.words) == 1 else command.text)
@@ -141,6 +150,18 @@ def _secrets(
             is_read = command.program not in NAMING and not word.text.startswith("-")
             if is_read and (found := surroundings.secret_of(word, folders)):
                 yield Reason(f"touches what may hold secrets: {_short(found)}")
+
+
+def _searched(
+    command: SimpleCommand, surroundings: Surroundings, folders: Sequence[Path | None]
+) -> Iterator[Reason]:
+    """Secrets that are not named, in folders that are looked through."""
+    found = secrets_searched(command, surroundings, folders) if command.is_sure else []
+    if found:
+        root = next((one for one in surroundings.roots if found[0].is_relative_to(one)), Path())
+        more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+        shown = _short(str(found[0].relative_to(root)))
+        yield Reason(f"looks into what may hold secrets: {shown}{more}", only_shows=True)
 
 
 def _is_of_git(word: Word) -> bool:

@@ -37,6 +37,12 @@ class Judgement:
         return not (self.acting or self.computes or self.reasons)
 
     @property
+    def only_shows(self) -> bool:
+        """Whether nothing is changed, and what is asked for is to show something."""
+        is_all = bool(self.reasons) and all(reason.only_shows for reason in self.reasons)
+        return is_all and not (self.acting or self.computes)
+
+    @property
     def why(self) -> str:
         """The reasons, for the person."""
         return "; ".join(reason.text for reason in self.reasons)

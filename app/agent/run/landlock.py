@@ -58,11 +58,13 @@ def restrict(
     writable: Sequence[Path],
     devices: Sequence[Path],
     hidden: Sequence[Path],
+    shown: Sequence[Path] = (),
     *,
     has_network: bool,
     abi: int,
 ) -> None:
-    """Give up writing but below ``writable`` and to ``devices``, and reading ``hidden``.
+    """Give up writing but below ``writable`` and to ``devices``, and reading ``hidden`` but for
+    ``shown``.
 
     Without ``has_network`` no TCP either (from version 4 on). Files that this process holds open
     stay open. Ptrace and signals reach only what is confined the same way (signals from version 6
@@ -85,7 +87,7 @@ def restrict(
         for path in devices:
             _allow(rules, path, handled & _FOR_FILES)
         if hidden:
-            for path in without(Path("/"), hidden):
+            for path in (*without(Path("/"), hidden), *shown):
                 _allow(rules, path, _READ_FILE)
         system_call(_RESTRICT_SELF, rules, 0)
     finally:

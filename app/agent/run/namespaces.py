@@ -58,8 +58,11 @@ def arrange(confinement: Confinement) -> None:
     mount("none", "/", None, _RECURSIVE | _PRIVATE)
     if not confinement.has_network:
         _start_loopback()
+    kept = [(path, handle) for path in confinement.shown if (handle := _opened(path)) is not None]
     for path in confinement.hidden:
         _cover(path, confinement)
+    for path, handle in kept:
+        _uncover(path, handle)
     for path in confinement.writable:
         mount(path, path, None, _BIND | _RECURSIVE)
     set_read_only("/", is_read_only=True, below=True)
@@ -109,6 +112,22 @@ def _cover(path: str, confinement: Confinement) -> None:
         # A link that leads nowhere, or a folder that may not be looked into.
         if error.errno not in (errno.ENOENT, errno.EACCES, errno.ENOTDIR):
             raise
+
+
+def _opened(path: str) -> int | None:
+    try:
+        return os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError:
+        return None
+
+
+def _uncover(path: str, handle: int) -> None:
+    """Let a folder be seen that was reached by ``handle`` before something was put over it."""
+    try:
+        Path(path).mkdir(parents=True, exist_ok=True)
+        mount(f"/proc/self/fd/{handle}", path, None, _BIND | _RECURSIVE)
+    finally:
+        os.close(handle)
 
 
 def _start_loopback() -> None:

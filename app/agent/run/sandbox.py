@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -20,6 +21,8 @@ from typing import Final, Literal
 from gemma_local.app import folders
 from gemma_local.app.agent.run import bubblewrap, landlock, seatbelt
 from gemma_local.app.agent.run.confinement import Confinement
+from gemma_local.app.agent.run.git_files import GitFiles
+from gemma_local.app.agent.run.git_guard import GitGuard
 from gemma_local.app.agent.run.tables import table
 
 Opening = Literal["network", "outside", "git"]
@@ -29,6 +32,10 @@ git's own settings and hooks."""
 _PROBE_SECONDS: Final = 10.0
 _MOST_SOCKETS: Final = 300
 """That are hidden one by one; all paths go to the launcher in one argument."""
+_MOST_GUARDED: Final = 200
+"""Files and folders of git's that are held fast, for the same reason."""
+KEPT_PREFIX: Final = "gemma-local-kept-"
+"""How the temporary folders begin that keep what a conversation without a name has put out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +70,10 @@ class Offer:
         if self.has_namespaces or self.bubblewrap or self.seatbelt:
             return ()
         found = ["services of this machine can be asked through their sockets"]
-        found.append("owner, mode and times of files elsewhere can be changed, and git's hooks")
+        found.append(
+            "owner, mode and times of files elsewhere can be changed, and git's hooks and settings"
+            " until a command ends"
+        )
         found.append(
             "shared memory of your other programs can be changed, and terminals written to"
         )
@@ -114,10 +124,13 @@ class Sandbox:
         *,
         has_network: bool = False,
         offer: Offer | None = None,
+        shown: Sequence[Path] = (),
     ) -> None:
         """``roots`` are the folders that commands may change. ``offer`` is what to use, all that
-        there is unless given."""
+        there is unless given. ``shown`` are folders that may be read although they lie in one that
+        is hidden."""
         self.roots = tuple(root.resolve() for root in roots)
+        self._shown = tuple(shown)
         self.has_network = has_network
         self._offer = offered() if offer is None else offer
         self._temporary = tempfile.TemporaryDirectory(
@@ -145,16 +158,29 @@ class Sandbox:
         command: Sequence[str],
         folder: Path,
         openings: frozenset[Opening] = frozenset(),
+        *,
+        git: GitFiles | None = None,
     ) -> list[str]:
-        """The command that runs ``command`` in the sandbox, beginning in ``folder``."""
+        """The command that runs ``command`` in the sandbox, beginning in ``folder``. ``git`` is
+        what there is of git's own, if that was looked for already."""
         if not self.is_in_force(openings):
             return list(command)
-        confinement = self._confinement(folder, openings)
+        if git is None and self._guards(openings):
+            git = self._git_files(nested=False)
+        confinement = self._confinement(folder, openings, git)
         if self._offer.seatbelt:
             return seatbelt.wrapped(self._offer.seatbelt, confinement, command)
         if self._offer.bubblewrap:
             return bubblewrap.wrapped(self._offer.bubblewrap, confinement, command)
         return _by_launcher(confinement, command)
+
+    def git_before(self, openings: frozenset[Opening] = frozenset()) -> GitFiles | None:
+        """What there is of git's own before a command runs, None if it may change that."""
+        return self._git_files(nested=True) if self._guards(openings) else None
+
+    def git_guard(self, before: GitFiles) -> GitGuard:
+        """What sees to it, once the command has ended, that git runs nothing of its making."""
+        return GitGuard(before, before.guarded()[:_MOST_GUARDED] if self._holds else ())
 
     def environment(self, base: Mapping[str, str]) -> dict[str, str]:
         """``base`` with temporary files and caches in the folder of the sandbox."""
@@ -186,32 +212,57 @@ class Sandbox:
     def _network(self, openings: frozenset[Opening]) -> bool:
         return self.has_network or "network" in openings
 
-    def _confinement(self, folder: Path, openings: frozenset[Opening]) -> Confinement:
+    def _guards(self, openings: frozenset[Opening]) -> bool:
+        return self.is_in_force(openings) and "git" not in openings
+
+    @property
+    def _holds(self) -> bool:
+        """Whether single files can be kept from commands."""
+        return bool(self._offer.has_namespaces or self._offer.bubblewrap or self._offer.seatbelt)
+
+    def _git_files(self, *, nested: bool) -> GitFiles:
+        if self._holds:
+            for folder in GitFiles.there(self.roots, nested=False).repositories:
+                # Nothing can be mounted where nothing is, and hooks are what is run first of all.
+                with suppress(OSError):
+                    if (folder / "HEAD").is_file():
+                        (folder / "hooks").mkdir()
+        return GitFiles.there(self.roots, nested=nested)
+
+    def _confinement(
+        self, folder: Path, openings: frozenset[Opening], git: GitFiles | None
+    ) -> Confinement:
         writable = (*self.roots, self.temporary)
         hidden = hidden_paths(self.roots)
         if self._offer.has_namespaces or self._offer.bubblewrap:
             # Landlock knows nothing of sockets.
             hidden += sockets_of_person(but_below=(*writable, *hidden))
-        is_guarded = "git" not in openings
+        guarded, pinned = git_paths(git) if git is not None else ([], [])
+        if git is not None and self._offer.seatbelt:
+            # Its rules are about names: also of what is not there yet.
+            guarded += git.missing()
         return _confinement(
             self._offer,
             str(folder),
             tuple(map(str, writable)),
             hidden=tuple(map(str, hidden)),
-            guarded=tuple(map(str, guarded_paths(self.roots))) if is_guarded else (),
-            pinned=tuple(map(str, pinned_paths(self.roots))) if is_guarded else (),
+            shown=tuple(str(path.resolve()) for path in self._shown if path.is_dir()),
+            guarded=tuple(map(str, guarded)),
+            pinned=tuple(map(str, pinned)),
             has_network=self._network(openings),
         )
 
 
 def hidden_paths(roots: Sequence[Path]) -> list[Path]:
     """Files and folders that are there and not to be read: secrets, sockets of services, and what
-    other conversations said. What the workspace lies in is not among them."""
+    other conversations said and put out. What the workspace lies in is not among them."""
     home = Path.home()
     data = table("sandbox")
     wanted = [home / name for name in data["secrets"]] + [Path(name) for name in data["services"]]
     wanted += [folders.sessions_path().parent, folders.prompts_path(), folders.state_path()]
-    wanted += [path for path in Path(tempfile.gettempdir()).glob("ssh-*") if path.is_dir()]
+    wanted.append(folders.checkpoints_path())
+    for pattern in ("ssh-*", f"{KEPT_PREFIX}*"):
+        wanted += [path for path in Path(tempfile.gettempdir()).glob(pattern) if path.is_dir()]
     found = []
     for path in wanted:
         try:
@@ -245,21 +296,9 @@ def sockets_of_person(but_below: Sequence[Path] = ()) -> list[Path]:
     return list(found)[:_MOST_SOCKETS]
 
 
-def guarded_paths(roots: Sequence[Path]) -> list[Path]:
-    """Files and folders in the workspace that name programs for git to run."""
-    names = table("sandbox")["guarded"]
-    found = [root / name for root in roots for name in names if (root / name).exists()]
-    # Of a worktree it says where git's own folder is.
-    return found + [root / ".git" for root in roots if (root / ".git").is_file()]
-
-
-def pinned_paths(roots: Sequence[Path]) -> list[Path]:
-    """Folders in the workspace that hold what is guarded: another in their place would not be."""
-    return [
-        root / ".git"
-        for root in roots
-        if (root / ".git").is_dir() and not (root / ".git").is_symlink()
-    ]
+def git_paths(git: GitFiles) -> tuple[list[Path], list[Path]]:
+    """Files and folders of git's that are held fast, and folders whose place nothing can take."""
+    return git.guarded()[:_MOST_GUARDED], git.pinned()[:_MOST_GUARDED]
 
 
 def _why_none() -> str:
@@ -280,6 +319,7 @@ def _confinement(
     writable: tuple[str, ...],
     *,
     hidden: tuple[str, ...] = (),
+    shown: tuple[str, ...] = (),
     guarded: tuple[str, ...] = (),
     pinned: tuple[str, ...] = (),
     has_network: bool = False,
@@ -294,6 +334,7 @@ def _confinement(
         offer.has_namespaces,
         offer.has_own_processes,
         pinned,
+        shown,
     )
 
 

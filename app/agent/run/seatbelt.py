@@ -32,7 +32,10 @@ def profile(confinement: Confinement) -> str:
     ]
     lines += [f"(allow file-write* (subpath {_quoted(path)}))" for path in confinement.writable]
     lines += [f"(deny file-write* ({_filter(path)}))" for path in confinement.guarded]
+    # Neither renamed nor removed.
+    lines += [f"(deny file-write-unlink (literal {_quoted(path)}))" for path in confinement.pinned]
     lines += [f"(deny file-read* file-write* ({_filter(path)}))" for path in confinement.hidden]
+    lines += [f"(allow file-read* (subpath {_quoted(path)}))" for path in confinement.shown]
     if not confinement.has_network:
         lines += [
             "(deny network*)",
@@ -46,7 +49,8 @@ def profile(confinement: Confinement) -> str:
 
 
 def _filter(path: str) -> str:
-    return f"{'subpath' if Path(path).is_dir() else 'literal'} {_quoted(path)}"
+    # What is not there yet may become a folder.
+    return f"{'literal' if Path(path).is_file() else 'subpath'} {_quoted(path)}"
 
 
 def _quoted(path: str) -> str:

@@ -9,6 +9,7 @@ from typing import Final
 
 from gemma_local.app.agent.run.command import CommandLine, SimpleCommand
 from gemma_local.app.agent.run.command_line import parse
+from gemma_local.app.agent.run.git_settings import settings_of
 from gemma_local.app.agent.run.shell_reader import DEEPEST, MOST, TOO_DEEP, Word
 from gemma_local.app.agent.run.tables import table
 
@@ -105,6 +106,8 @@ def _inner_of(command: SimpleCommand) -> _Inner:
         return _of_texts(words[1:])
     if program == "trap" and len(words) > 2:
         return _of_texts(words[1:2])
+    if program == "git":
+        return _Inner(maybe=[each.command for each in settings_of(command) if each.command])
     if program in ("find", "fd", "fdfind"):
         return _Inner(commands=_executed(command))
     if program in _PLAIN and (begin := _begin(program, words)) is not None:

@@ -8,7 +8,7 @@ import secrets
 import signal
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +19,7 @@ from gemma_local.app.agent.run.changes import Snapshot
 from gemma_local.app.agent.run.confinement import NOT_SET_UP, REFUSED
 from gemma_local.app.agent.run.danger import written
 from gemma_local.app.agent.run.environment import without_secrets
+from gemma_local.app.agent.run.git_guard import told
 from gemma_local.app.agent.run.judgement import Judgement, RunEffect, judged
 from gemma_local.app.agent.run.sandbox import Sandbox
 from gemma_local.app.agent.run.shell import Shell, shell_here
@@ -51,6 +52,9 @@ _NO_WRITING: Final = re.compile(
     r"|device or resource busy",
     re.IGNORECASE,
 )
+
+
+_SET_ASIDE: Final = "moved aside what git could have run"
 
 
 class Run:
@@ -118,8 +122,9 @@ class Run:
         left_in = self._sandbox.temporary / f"folder-{secrets.token_hex(8)}"
         words = self._shell.command(running.command, left_in)
         openings = running.judgement.openings
+        git = self._sandbox.git_before(openings)
         if not isinstance(words, str):
-            words = self._sandbox.wrapped(words, self.folder, openings)
+            words = self._sandbox.wrapped(words, self.folder, openings, git=git)
         before = Snapshot(self._kit.workspace.roots)
         command = Command(
             words,
@@ -137,6 +142,7 @@ class Run:
             reason = error.strerror or str(error)
             raise ToolProblem(f"The command could not be started: {reason.lower()}.") from error
         finally:
+            left = self._sandbox.git_guard(git).settle() if git is not None else []
             self._settle(running)
         if ended.status == NOT_SET_UP and ended.output.startswith(REFUSED):
             save.unlink(missing_ok=True)
@@ -147,9 +153,11 @@ class Run:
         changes = before.until(Snapshot(self._kit.workspace.roots))
         notes = [changes.words()] if changes is not None and changes.words() else []
         notes += self._moved(left_in)
+        notes += [told(left, self._kit.workspace.roots)] if left else []
         if ended.status:
             notes += self._hints(ended.output, running.judgement)
-        return _result(ended, running, notes, save, self._kit.budget.result_characters)
+        result = _result(ended, running, notes, save, self._kit.budget.result_characters)
+        return replace(result, summary=f"{result.summary}; {_SET_ASIDE}") if left else result
 
     def _moved(self, left_in: Path) -> list[str]:
         """Go where the command ended, if that is in the workspace; what is to be said of it."""

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from gemma_local.app.workspace.git import environment_of_git
 from gemma_local.app.workspace.listing import list_files
-from gemma_local.app.workspace.programs import environment_of_git, installed
+from gemma_local.app.workspace.programs import installed
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="uses sh")
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="no git here")

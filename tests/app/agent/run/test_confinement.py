@@ -26,7 +26,7 @@ def test_all_but_what_is_hidden(tmp_path: Path) -> None:
 
 def test_a_confinement_is_what_was_written_down() -> None:
     given = Confinement(
-        "/w", ("/w", "/t"), ("/s",), ("/w/.git/hooks",), True, 7, True, False, ("/w/.git",)
+        "/w", ("/w", "/t"), ("/s",), ("/w/.git/hooks",), True, 7, True, False, ("/w/.git",), ("/o",)
     )
     assert Confinement.from_json(given.to_json()) == given
 
@@ -51,6 +51,13 @@ def test_the_words_for_bubblewrap_and_for_macos(tmp_path: Path) -> None:
     assert profile.index("(deny file-write*)") < profile.index('(allow file-write* (subpath "/w"))')
     assert f'(deny file-read* file-write* (literal "{tmp_path}/secret"))' in profile
     assert "(deny network*)" in profile
+    profile = seatbelt.profile(replace(pinned, shown=(f"{tmp_path}/keys/own",)))
+    assert '(deny file-write* (subpath "/w/.git/hooks"))' in profile
+    assert '(deny file-write-unlink (literal "/w/.git"))' in profile
+    hiding = f'(deny file-read* file-write* (subpath "{tmp_path}/keys"))'
+    assert profile.index(hiding) < profile.index(f'read* (subpath "{tmp_path}/keys/own"))')
+    words = " ".join(bubblewrap.wrapped("bwrap", replace(given, shown=("/o",)), ["ls"]))
+    assert words.index("--tmpfs") < words.index("--ro-bind /o /o") < words.index("--bind /w /w")
     odd = Confinement("/w", ('/w "x"',), has_network=True)
     assert '(subpath "/w \\"x\\"")' in seatbelt.profile(odd)
     assert "network" not in seatbelt.profile(odd)

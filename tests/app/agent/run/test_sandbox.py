@@ -6,19 +6,22 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
 import pytest
 
+from gemma_local.app import folders
 from gemma_local.app.agent.run.confinement import REFUSED
+from gemma_local.app.agent.run.git_files import GitFiles
 from gemma_local.app.agent.run.sandbox import (
+    KEPT_PREFIX,
     Offer,
     Sandbox,
-    guarded_paths,
     hidden_paths,
-    pinned_paths,
     sockets_of_person,
 )
 from gemma_local.app.stop import Stop
@@ -330,7 +333,34 @@ def test_a_workspace_among_secrets_can_be_worked_in(
     (tmp_path / ".aws").mkdir()
     hidden = hidden_paths([root])
     assert tmp_path / ".aws" in hidden and tmp_path / ".ssh" not in hidden
-    assert guarded_paths([root]) == [root / ".git" / "hooks"]
+    assert GitFiles.there([root]).guarded() == [root / ".git" / "hooks"]
+
+
+@every_way
+def test_of_what_commands_put_out_only_ones_own_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    for name in ("own", "other"):
+        (folders.checkpoints_path() / name / "outputs").mkdir(parents=True)
+        (folders.checkpoints_path() / name / "outputs" / "run-0001.txt").write_text(name)
+    with (
+        tempfile.TemporaryDirectory(prefix=KEPT_PREFIX) as kept,
+        confined(tmp_path / "here", monkeypatch, way) as box,
+    ):
+        (Path(kept) / "run-0001.txt").write_text("other\n")
+        own = folders.checkpoints_path() / "own" / "outputs"
+        sandbox = Sandbox([box.root], offer=WAYS[way], shown=[own])
+        try:
+            done = replace(box, sandbox=sandbox).run(
+                f"cat {own}/run-0001.txt {own}/../../other/outputs/run-0001.txt {kept}/*;"
+                f" echo x >{own}/new && echo DONE"
+            )
+        finally:
+            sandbox.close()
+        assert done.output.startswith("own")
+        assert "other\n" not in done.output and "DONE" not in done.output
+        assert not (own / "new").exists()
 
 
 def test_what_says_where_gits_settings_are_stays(tmp_path: Path) -> None:
@@ -339,8 +369,9 @@ def test_what_says_where_gits_settings_are_stays(tmp_path: Path) -> None:
     worktree.mkdir()
     (worktree / ".git").write_text("gitdir: ../main/.git/worktrees/worktree\n")
     plain.mkdir()
-    assert pinned_paths([main, worktree, plain]) == [main / ".git"]
-    assert guarded_paths([main, worktree, plain]) == [worktree / ".git"]
+    found = GitFiles.there([main, worktree, plain])
+    assert found.pinned() == [main / ".git"]
+    assert found.guarded() == [worktree / ".git"]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux lists them")

@@ -53,6 +53,22 @@ def test_secrets_are_asked_for(task: Task) -> None:
         assert not any("abcd" in result.text for result in work.results)
 
 
+def test_a_search_by_command_does_not_show_secrets_unasked(task: Task) -> None:
+    steps = (
+        [call("run", command="grep -r KEY .")],
+        [call("run", command="grep -r KEY docs")],
+        DONE,
+    )
+    files = {".env": "KEY=abcd\n", "docs/a.txt": "no KEY\n"}
+    with task(files, *steps, person=Person([NO])) as work:
+        turned = work.do("what is the key?")
+        assert [asked.why for asked in work.person.asked] == [
+            "looks into what may hold secrets: .env"
+        ]
+        assert [done.outcome for done in turned.calls] == ["refused", "ok"]
+        assert not any("abcd" in result.text for result in work.results)
+
+
 @pytest.mark.parametrize(
     "command", ["rm -rf src", "git push --force", "git reset --hard", "env rm -r src"]
 )

@@ -239,6 +239,16 @@ def test_it_is_confined_and_says_why_it_failed(do: Do, root: Path) -> None:
 
 
 @needs_sandbox
+def test_what_git_would_run_later_is_moved_aside_and_told(do: Do, root: Path) -> None:
+    result = do("git init -q && d=.git/hooks && echo evil >$d/pre-commit")
+    assert result.ok
+    assert "[git could have run a program by .git/hooks/pre-commit: moved aside" in result.text
+    assert result.summary == "exit status 0; moved aside what git could have run"
+    assert not (root / ".git" / "hooks" / "pre-commit").exists()
+    assert do("git status --short").summary == "exit status 0"
+
+
+@needs_sandbox
 def test_what_was_allowed_is_done(do: Do, tool: Run, root: Path) -> None:
     command = f"echo x >{root.parent}/new"
     effect = tool.step({"command": command}).effect
