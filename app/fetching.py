@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from gemma_local.app.models_command.progress_line import duration
+from gemma_local.app.durations import rough_time_left
 from gemma_local.app.unexpected import log_unexpected
 from gemma_local.models.errors import GemmaLocalError
 from gemma_local.models.foreign_file import human_bytes
@@ -79,7 +79,7 @@ class FetchState:
         elif self.bytes_per_second > 0:
             parts.append(f"{human_bytes(round(self.bytes_per_second))}/s")
             if self.seconds_left is not None:
-                parts.append(f"{duration(self.seconds_left)} left")
+                parts.append(f"{rough_time_left(self.seconds_left)} left")
         return ", ".join(parts)
 
 

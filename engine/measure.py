@@ -28,8 +28,9 @@ _TIMEOUT: Final = 120
 """Seconds; a header on a slow disk takes a few."""
 _FORM: Final = 1
 """Number of the form of kept answers; another one is asked again."""
-REFUSED: Final = 3
-"""Exit status of a process that says on stderr why it cannot answer."""
+REFUSED: Final = "refused"
+"""The key of an answer that is a sentence: why there are no figures. An exit status would not do,
+because what aborts or crashes has one, too, and on each system another."""
 
 
 class NotMeasured(GemmaLocalError):
@@ -78,6 +79,8 @@ def measure(target: Path, drafter: Path | None, use: Use, folder: Path) -> Measu
         raw = _ask(question)
         answer = _parse(raw)
         if answer is None:
+            if (why := _refusal(raw)) is not None:
+                raise NotMeasured(why)
             raise NotMeasured("llama.cpp gave no readable answer about the memory that it needs")
         _keep(kept, raw)
     return answer
@@ -127,8 +130,6 @@ def _ask(question: Mapping[str, Any]) -> str:
         ) from None
     except OSError as error:
         raise NotMeasured(f"the measuring process cannot be started: {error.strerror}") from error
-    if done.returncode == REFUSED:
-        raise NotMeasured(done.stderr.strip())
     if done.returncode:
         raise NotMeasured(
             f"the process that asked llama.cpp for the memory it needs ended with status "
@@ -162,6 +163,13 @@ def _parse(raw: str) -> Measured | None:
     except (ValueError, TypeError, KeyError):
         return None
     return Measured(target, drafter) if target else None
+
+
+def _refusal(raw: str) -> str | None:
+    try:
+        return str(json.loads(raw)[REFUSED])
+    except (ValueError, TypeError, KeyError):
+        return None
 
 
 def _buffers(fields: Mapping[str, Any] | None) -> Buffers | None:

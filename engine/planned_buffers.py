@@ -120,13 +120,12 @@ def _heard(log: str, *, shares_cache: bool) -> Buffers:
 
 
 def main() -> int:
-    """Answer one question. Status `REFUSED` with a sentence on stderr if that is not possible."""
+    """Answer one question; under `REFUSED` with a sentence if that is not possible."""
     try:
-        measured = plan_buffers(json.loads(sys.argv[1]))
+        answer = dataclasses.asdict(plan_buffers(json.loads(sys.argv[1])))
     except GemmaLocalError as error:
-        print(error, file=sys.stderr)
-        return REFUSED
-    print(json.dumps(dataclasses.asdict(measured)))
+        answer = {REFUSED: str(error)}
+    print(json.dumps(answer))
     return 0
 
 

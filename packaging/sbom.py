@@ -1,8 +1,9 @@
 """What is in an installed gemma-local, as a CycloneDX bill of materials (JSON, 1.6).
 
 ``python packaging/sbom.py [FILE]`` describes gemma-local and all that it needs as they are
-installed beside this Python: names, versions, licences, and what needs what. The same installation
-gives the same bytes: its time is that of the last commit, its number follows from its content.
+installed beside this Python: names, versions, licences, and what needs what; with llama.cpp and the
+pocket pair, which lie inside of two of them. The same installation gives the same bytes: its time
+is that of the last commit, its number follows from its content.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import argparse
 import sys
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
@@ -19,6 +20,7 @@ from typing import Final
 from distributions import ROOT, source_epoch
 
 try:
+    from contained import contained
     from cyclonedx.contrib.license.factories import LicenseFactory
     from cyclonedx.model.bom import Bom
     from cyclonedx.model.component import Component, ComponentType
@@ -45,15 +47,30 @@ def sbom(epoch: int, name: str = NAME) -> str:
     components = {known: _component(known) for known in needs}
     root = components[canonicalize_name(name)]
     root.type = ComponentType.APPLICATION
-    names = sorted(str(component.purl) for component in components.values())
+    inside = {known: contained(known, distribution(known)) for known in needs}
+    every = [*components.values(), *(one for parts in inside.values() for one in parts)]
+    names = sorted(identity for component in every for identity in _identities(component))
     bom = Bom(serial_number=uuid.uuid5(uuid.NAMESPACE_URL, "\n".join(names)))
     bom.metadata.timestamp = datetime.fromtimestamp(epoch, UTC)
     bom.metadata.component = root
     for known, component in components.items():
         if component is not root:
             bom.components.add(component)
-        bom.register_dependency(component, [components[other] for other in needs[known]])
+        for part in inside[known]:
+            bom.components.add(part)
+            bom.register_dependency(part)
+        others = [components[other] for other in needs[known]]
+        bom.register_dependency(component, [*others, *inside[known]])
     return JsonV1Dot6(bom).output_as_string(indent=2) + "\n"
+
+
+def _identities(component: Component) -> Iterator[str]:
+    """What tells a component from another version of it."""
+    if component.purl is not None:
+        yield str(component.purl)
+    yield from (one.content for one in component.hashes)
+    for part in component.components:
+        yield from _identities(part)
 
 
 def needed(name: str) -> dict[str, list[str]]:

@@ -12,6 +12,7 @@ from typing import Final
 from gemma_local.app.answering import Answering
 from gemma_local.app.batch.answer_file import AnswerFile
 from gemma_local.app.batch.question import BadQuestion, digest, read_question
+from gemma_local.app.durations import rough_time_left
 from gemma_local.app.options import BatchOptions
 from gemma_local.app.prompts import PromptWriter
 from gemma_local.app.requests import request
@@ -158,14 +159,7 @@ class Batch:
         here = self.done - self._answers.earlier
         if self._total is not None and here:
             left = self.seconds / here * max(self._total - self.done, 0)
-            parts.append(f"{span(left)} left")
+            parts.append(f"{rough_time_left(left)} left")
         if self.failed:
             parts.append(f"{self.failed} with errors")
         progress.show(" · ".join(parts))
-
-
-def span(seconds: float) -> str:
-    """A time in words: 40 s, 12 min, 3.5 h."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -8,9 +8,10 @@ from typing import Final
 
 from gemma_local.app.answering import Answering
 from gemma_local.app.batch.answer_file import AnswerFile
-from gemma_local.app.batch.batch import Batch, span
+from gemma_local.app.batch.batch import Batch
 from gemma_local.app.batch.question import digest
 from gemma_local.app.batch.question_file import QuestionFile, Survey
+from gemma_local.app.durations import rough_duration
 from gemma_local.app.errors import UsageError
 from gemma_local.app.exit_codes import ExitCode
 from gemma_local.app.expected_work import expected_work
@@ -74,7 +75,7 @@ def _answer(
         batch.run(lines)
     failed = f", {batch.failed} with errors" if batch.failed else ""
     here = batch.done - answers.earlier
-    note(f"{here} answered in {span(batch.seconds)}, {batch.speed:.1f} tokens/s{failed}")
+    note(f"{here} answered in {rough_duration(batch.seconds)}, {batch.speed:.1f} tokens/s{failed}")
     return ExitCode.LINES_FAILED if batch.failed else ExitCode.OK
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Final
 
+from gemma_local.app.durations import rough_time_left
 from gemma_local.app.terminal import note, progress
 from gemma_local.models.foreign_file import human_bytes
 from gemma_local.models.store.progress import Event, Progress, Remark
@@ -44,20 +45,11 @@ def download_text(event: Progress) -> str:
     if event.bytes_per_second > 0 and share < 1.0:
         parts.append(f"{human_bytes(int(event.bytes_per_second))}/s")
     if event.seconds_left is not None and share < 1.0:
-        parts.append(f"{duration(event.seconds_left)} left")
+        parts.append(f"{rough_time_left(event.seconds_left)} left")
     if open_files:
         names = " and ".join(file.file.rpartition("/")[2] for file in open_files)
         parts.append(f"{open_files[0].stage} {names}")
     return ", ".join(parts)
-
-
-def duration(seconds: float) -> str:
-    """A length of time, in the unit that suits it."""
-    if seconds < 90:
-        return f"{max(1, round(seconds))} s"
-    if seconds < 5400:
-        return f"{round(seconds / 60)} min"
-    return f"{seconds / 3600:.1f} h"
 
 
 class CountLine:

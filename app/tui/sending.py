@@ -6,11 +6,13 @@ import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from gemma_local.app.errors import UsageError
+from gemma_local.app.sessions.titles import clipped, one_line
 from gemma_local.app.tui.commands.command import UnknownCommand
 from gemma_local.app.tui.commands.registry import parse
+from gemma_local.app.tui.composer.token import kind_of
 from gemma_local.models.errors import GemmaLocalError
 
 if TYPE_CHECKING:
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
     from gemma_local.app.tui.composer.composer import Composer
     from gemma_local.app.tui.outgoing import Printed
     from gemma_local.app.tui.screens.chat import ChatScreen
+
+_SHOWN: Final = 40
+"""Characters of a command that is named."""
 
 
 class Sending:
@@ -40,7 +45,7 @@ class Sending:
 
     def take(self, sent: Composer.Sent) -> None:
         """Do what was sent, or have it wait."""
-        if sent.kind == "shell" and sent.command_line:
+        if sent.kind == "shell":
             self._screen.shell.run(sent.command_line)
         elif sent.kind == "command" and self._command(sent.text):
             return
@@ -138,7 +143,7 @@ class Sending:
             if error is not None:
                 screen.say(str(error), "warning")
             screen.shell.put_back(printed)
-            screen.give_back(written)
+            self._return(written)
 
         screen.errands.prepare_message(text, printed, prepared, failed)
 
@@ -152,7 +157,7 @@ class Sending:
                 return False
             if isinstance(order, UnknownCommand):
                 screen.toast(order.sentence(), "warning")
-                screen.give_back(line)
+                self._return(line)
             elif screen.must_wait(order.command):
                 self._queue.append(line)
                 self.show()
@@ -161,5 +166,15 @@ class Sending:
                 screen.order(order)
         except GemmaLocalError as error:
             screen.toast(str(error), "warning")
-            screen.give_back(line)
+            self._return(line)
         return True
+
+    def _return(self, written: str) -> None:
+        """Give back what could not be sent; but no command before something that is being written,
+        which it would take for its argument: that one stays in the history."""
+        screen = self._screen
+        if kind_of(written) == "command" and screen.composer.has_text:
+            shown = clipped(one_line(written), _SHOWN)
+            screen.toast(f"what you are writing was left as it is; your history has {shown}")
+        else:
+            screen.give_back(written)

@@ -9,7 +9,7 @@ more often right.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -46,10 +46,9 @@ class Lookup:
     time some 25 milliseconds for a text of 32,768 tokens, which then takes 1.3 MiB.
     """
 
-    def __init__(self, tokens: Sequence[int], stops: Collection[int] = ()) -> None:
-        """``tokens`` are the text so far; a continuation ends with the first of ``stops``."""
+    def __init__(self, tokens: Sequence[int]) -> None:
+        """``tokens`` are the text so far."""
         self._tokens = list(tokens)
-        self._stops = frozenset(stops)
         self._long, self._short = _Places(LONG), _Places(SHORTEST)
         self._match: Match | None = None
         self._is_searched = False
@@ -79,7 +78,7 @@ class Lookup:
         return self._match
 
     def continuation(self, match: Match, count: int) -> list[int]:
-        """The ``count`` tokens that followed ``match``, fewer only where a stop is among them.
+        """The ``count`` tokens that followed ``match``.
 
         Where that runs into the end of the text it goes round: "1 2 1 2" has its end two tokens
         earlier, and is continued with "1 2 1 2 1 2".
@@ -89,8 +88,7 @@ class Lookup:
         period = len(text) - start
         while len(following) < count:
             following.append(following[-period])
-        stop = next((at for at, token in enumerate(following) if token in self._stops), count)
-        return following[: stop + 1]
+        return following
 
     def _found(self) -> Match | None:
         text = self._tokens

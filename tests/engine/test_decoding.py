@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from gemma_local.engine.messages import Sampling
+from gemma_local.engine.pace.step import Step
+from gemma_local.engine.pace.tracker import Seat
 from gemma_local.engine.runtime.context import Context
-from gemma_local.models.prompt import Text
-from tests.engine.running import ask, running
+from gemma_local.models.prompt import Ids, Text
+from tests.engine.running import PROMPT, ask, running
 from tests.ggufs import NAN, Drafter, build, byte_tokens, script
 
 KINDS = ["dense", "keqv", "edge", "moe"]
@@ -44,6 +46,29 @@ def test_greedy_text_is_the_same_at_every_draft_length(ggufs: Path, kind: str) -
             assert tally.drafted_by_position == tuple(expected.drafted_by_position)
             # The token that ends the turn may be an accepted draft; it is not emitted.
             assert sum(reply.drafted) in {tally.accepted, tally.accepted - 1}
+
+
+def test_what_the_text_said_before_is_drafted_to_the_end_of_the_turn(
+    ggufs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = build("dense", STORY, ggufs)
+    with running(files, context=1024) as runner:
+        [said] = runner.run(ask(draft=0))
+        decoder = runner.pair.decoder
+        end = decoder.target.model.vocabulary.id_of("<turn|>")
+        plan = decoder.pace.plan
+        found: list[list[int]] = []
+
+        def spy(seats: list[Seat], threads: int, context: int) -> Step:
+            found.extend(list(seat.continuation) for seat in seats)
+            return plan(seats, threads, context)
+
+        monkeypatch.setattr(decoder.pace, "plan", spy)
+        before = Ids((*said.tokens, end, *said.tokens[:20]))
+        [again] = runner.run(ask(draft=None, prompt=(before, *PROMPT)))
+    assert again.tokens == said.tokens
+    assert any(end in tokens for tokens in found)
+    assert not any(end in tokens[:-1] for tokens in found)
 
 
 @pytest.mark.parametrize("kind", KINDS)

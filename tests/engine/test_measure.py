@@ -6,6 +6,7 @@ import ctypes
 import io
 import json
 import re
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
@@ -183,6 +184,21 @@ def test_modules_of_the_working_folder_are_not_run(
     monkeypatch.chdir(tmp_path)
     answer = measure(files.target, None, Use(512, ubatch=64), tmp_path / "kept")
     assert isinstance(answer, Measured)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a script is no program there")
+@pytest.mark.parametrize("status", [1, 3, 77])
+def test_what_ends_with_a_status_has_refused_nothing(
+    ggufs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    # 3 is what a process ends with that aborts on Windows.
+    crashing = tmp_path / "python"
+    crashing.write_text(f"#!/bin/sh\necho 'GGML_ASSERT failed' >&2\nexit {status}\n")
+    crashing.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(crashing))
+    files = build("dense", Random(), ggufs)
+    with pytest.raises(NotMeasured, match=f"ended with status {status}"):
+        measure(files.target, None, Use(512, ubatch=64), tmp_path / "kept")
 
 
 def test_a_process_that_dies_is_a_sentence(ggufs: Path, tmp_path: Path) -> None:

@@ -155,6 +155,19 @@ class Composer(Widget):
         """Put ``text`` in the place of all that is written."""
         self._show(Written(text))
 
+    def give_back(self, text: str) -> bool:
+        """Put ``text`` where the person writes, before what is written there already; whether
+        there is something.
+
+        Not behind it: in "!make" it would become a command of the shell.
+        """
+        self._leave_search()
+        if self.text.strip():
+            self._area.put_before(text)
+            return True
+        self.write(text)
+        return False
+
     def clear(self) -> None:
         """Throw away what is written."""
         self._leave_search()

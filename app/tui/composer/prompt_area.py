@@ -21,10 +21,12 @@ from textual.widgets import TextArea
 from gemma_local.app.tui.commands.keys import bindings
 from gemma_local.app.tui.composer.clean_text import broken_mouse_report, cleaned
 from gemma_local.app.tui.composer.pastes import Pastes, is_long
+from gemma_local.app.tui.composer.token import is_lone_mark
 from gemma_local.app.workspace.mention import mention_of, shown_path
 from gemma_local.app.written import Written
 
 MOST_LINES: Final = 10
+LONE_MARK: Final = "! runs a command of the shell: write it behind the !, as in !git status"
 _MOST_SHOWN: Final = 20_000
 """Characters of a paste that can be shown in full: each key takes time for what is there."""
 _LONGEST_PATH: Final = 1024
@@ -113,6 +115,11 @@ class PromptArea(TextArea):
         """Put a text in the place of all; what was undone before cannot be any more."""
         self.load_text(self.pastes.collapse(written))
         self.move_cursor(self.document.end)
+
+    def put_before(self, text: str) -> None:
+        """Put a text before all that is written, apart from it; the cursor stays where it is
+        written."""
+        self.insert(f"{self.pastes.collapse(Written(text))}\n\n", (0, 0))
 
     def forget(self) -> None:
         """Empty it after its text was sent."""
@@ -241,6 +248,9 @@ class PromptArea(TextArea):
         row, column = self.cursor_location
         if self.cursor_at_end_of_line and self.before_cursor.endswith("\\"):
             self._replace_via_keyboard("\n", (row, column - 1), (row, column))
+        elif is_lone_mark(self.text):
+            # Nothing that the model could answer, and what comes behind it may be on its way.
+            self.notify(LONE_MARK, severity="warning", markup=False)
         elif (written := self.written).text.strip():
             self.post_message(self.Sent(written))
             # At once: the next key may be here already.

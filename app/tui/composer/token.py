@@ -33,6 +33,11 @@ def kind_of(text: str) -> Kind:
     return "command" if _COMMAND.match(text) else "message"
 
 
+def is_lone_mark(text: str) -> bool:
+    """Whether ``text`` is the "!" of a line for the shell without such a line."""
+    return text.strip() == "!" and kind_of(text) == "shell"
+
+
 def token_before(before: str, *, is_first_line: bool, is_shell: bool) -> Token | None:
     """The token that ``before``, the line up to the cursor, ends with."""
     if is_shell:

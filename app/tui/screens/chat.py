@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.notifications import SeverityLevel
 
 from gemma_local.app import folders
 from gemma_local.app.agent.consent import Mode, Proposal, Verdict
@@ -255,16 +256,14 @@ class ChatScreen(ChatKeys):
         """A sentence that stays, among what was said."""
         self._scribe.notice(sentence, kind)
 
-    def toast(self, sentence: str, severity: str = "information") -> None:
+    def toast(self, sentence: str, severity: SeverityLevel = "information") -> None:
         """A sentence that goes by itself."""
-        self.notify(sentence, severity=severity, markup=False)  # type: ignore[arg-type]
+        self.notify(sentence, severity=severity, markup=False)
 
     def give_back(self, text: str) -> None:
-        """Put a text where the person writes, unless they are writing something else."""
-        if self.composer.has_text:
-            self.toast("what you are writing was left as it is")
-        else:
-            self.composer.write(text)
+        """Put a text where the person writes, before what they are writing."""
+        if self.composer.give_back(text):
+            self.toast("what came back stands before what you are writing")
 
     def change_mode(self, mode: Mode) -> None:
         """What the model may do from now on."""

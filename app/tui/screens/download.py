@@ -12,8 +12,8 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Footer, Static
 
+from gemma_local.app.durations import rough_time_left
 from gemma_local.app.fetching import Fetching, FetchState
-from gemma_local.app.models_command.progress_line import duration
 from gemma_local.app.tui.charts.bar import bar_text
 from gemma_local.app.tui.glyphs import UNICODE, Glyphs
 from gemma_local.app.tui.lines.cells import cells, cut
@@ -163,7 +163,7 @@ class DownloadScreen(Screen[Path | None]):
         if state.is_running and state.bytes_per_second > 0:
             facts.append(f"{human_bytes(round(state.bytes_per_second))}/s")
             if state.seconds_left is not None:
-                facts.append(f"{duration(state.seconds_left)} left")
+                facts.append(f"{rough_time_left(state.seconds_left)} left")
         style = "$primary" if state.is_running else MUTED
         return Content.assemble(
             (filled, style),

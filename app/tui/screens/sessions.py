@@ -95,9 +95,10 @@ class SessionPicker(ListScreen[str | None]):
 
     @dataclass
     class Failed(Message):
-        """What went wrong, as a sentence."""
+        """What went wrong, as a sentence; the session that is gone nevertheless."""
 
         sentence: str
+        gone: str = ""
 
     def __init__(
         self,
@@ -362,13 +363,18 @@ class SessionPicker(ListScreen[str | None]):
 
     @work(thread=True, group="write", exit_on_error=False)
     def _delete(self, session: str, title: str) -> None:
-        try:
-            with self._telling():
+        said: Message = self.Changed(f"deleted {title!r}")
+        with self._telling():
+            try:
                 self._store.delete(session)
                 self._remove_states(session)
-                self.post_message(self.Changed(f"deleted {title!r}"))
-        finally:
-            self._going.discard(session)
+            except OSError as error:
+                sentence = f"it was deleted, but not what the model had read of it ({error})"
+                said = self.Failed(sentence, session)
+            finally:
+                # Before anybody hears of it, and looks.
+                self._going.discard(session)
+            self.post_message(said)
 
     def on_session_picker_changed(self, event: Changed) -> None:
         """Show what is there now."""
@@ -384,14 +390,11 @@ class SessionPicker(ListScreen[str | None]):
             yield
         except GemmaLocalError as error:
             self.post_message(self.Failed(str(error)))
-        except OSError as error:
-            self.post_message(
-                self.Failed(f"it was deleted, but not what the model had read of it ({error})")
-            )
         except Exception as error:  # noqa: BLE001 - a thread has nobody above it
             self.post_message(self.Failed(log_unexpected(error)))
 
     def on_session_picker_failed(self, event: Failed) -> None:
         """Say it."""
+        self._sessions.pop(event.gone, None)
         self._show()
         self.say(event.sentence, "error")

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Final, Literal, TypeAlias
 
 from gemma_local.app.agent.consent import Mode
+from gemma_local.app.durations import time_left
 from gemma_local.app.tui.charts.bar import bar_text
 from gemma_local.app.tui.charts.fit import fit
 from gemma_local.app.tui.charts.sparkline import sparkline
@@ -129,7 +130,7 @@ def _reading(status: Status, _: Glyphs) -> Iterator[Field]:
     if reading.tokens_per_second is not None:
         speed = f", {reading.tokens_per_second:.0f} tokens/s"
     if reading.seconds_left is not None:
-        left = f", {figures.time_left(reading.seconds_left)} left"
+        left = f", {time_left(reading.seconds_left)} left"
     yield Field(
         _ACTIVITY,
         (

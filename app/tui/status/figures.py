@@ -33,21 +33,6 @@ def window(size: int) -> str:
     return f"{size // 1024}k" if size and size % 1024 == 0 else tokens(size).strip()
 
 
-def duration(seconds: float) -> str:
-    """A time for people: "4.2 s", "16 s", "3 min 5 s", "1 h 12 min"."""
-    return f"{seconds:.1f} s" if seconds < 9.95 else time_left(seconds)
-
-
-def time_left(seconds: float) -> str:
-    """The same in whole seconds, one at least: what is not done yet takes some."""
-    whole = max(round(seconds), 1)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
-
-
 def memory(count: int) -> str:
     """Bytes of memory, in powers of two: "412 MiB", "3.4 GiB"."""
     if count < 10 * _MIB:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from gemma_local.app.counted import counted
+from gemma_local.app.durations import duration
 from gemma_local.app.engine_memory import EngineMemory
 from gemma_local.app.launch import Launch
 from gemma_local.app.tui.charts.page import Page
@@ -108,7 +109,7 @@ def pair_section(page: Page, measured: Measured) -> None:
         exact = f"{ready.exact_draft_max} in exact mode"
         page.fact("draft", f"{begins}at most {ready.draft_max}, {exact}")
     page.fact("exactness", measured.label or "not claimed", _exactness(measured.label))
-    page.fact("loaded in", figures.duration(ready.load_seconds))
+    page.fact("loaded in", duration(ready.load_seconds))
     for warning in ready.warnings:
         page.fact("careful", warning, style=page.ink.warning)
 

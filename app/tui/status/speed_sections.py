@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from gemma_local.app.counted import counted
+from gemma_local.app.durations import duration
 from gemma_local.app.plain_speed import Gain
 from gemma_local.app.speed_log import Answer, SpeedLog
 from gemma_local.app.tui.charts.bars import Bar, bars
@@ -44,7 +45,7 @@ def speed_section(page: Page, measured: Measured) -> None:
     page.fact(
         "now" if log.is_decoding else "speed",
         f"{speed or 0.0:.1f} tokens/s",
-        f"{counted(tally.emitted_tokens, 'token')} in {figures.duration(tally.decode_seconds)}",
+        f"{counted(tally.emitted_tokens, 'token')} in {duration(tally.decode_seconds)}",
         style=page.ink.strong,
     )
     if measured.ready is not None and is_pocket(measured.ready.name):
@@ -58,7 +59,7 @@ def speed_section(page: Page, measured: Measured) -> None:
     if len(course) > 1:
         page.blank()
         page.text("tokens/s in the course of it")
-        under = ("0 s", figures.duration(tally.decode_seconds))
+        under = ("0 s", duration(tally.decode_seconds))
         page.add(columns(course, page.width, _HEIGHT, page.ink, page.glyphs, under=under))
 
 
@@ -150,12 +151,12 @@ def _time(page: Page, tally: Tally) -> None:
         return
     rest = max(whole - tally.draft_seconds - tally.verify_seconds, 0.0)
     parts = [
-        Part("verifying", tally.verify_seconds, figures.duration(tally.verify_seconds)),
-        Part("drafting", tally.draft_seconds, figures.duration(tally.draft_seconds)),
-        Part("all else", rest, figures.duration(rest)),
+        Part("verifying", tally.verify_seconds, duration(tally.verify_seconds)),
+        Part("drafting", tally.draft_seconds, duration(tally.draft_seconds)),
+        Part("all else", rest, duration(rest)),
     ]
     page.blank()
-    page.text(f"time of decoding, {figures.duration(whole)}")
+    page.text(f"time of decoding, {duration(whole)}")
     page.add([Line(stack(parts, whole, min(page.width, 60), page.ink, page.glyphs))])
     page.add(legend(parts, whole, page.width, page.ink, page.glyphs))
 
@@ -176,11 +177,11 @@ def prompt_section(page: Page, log: SpeedLog) -> None:
     page.blank()
     if log.reading_speed is not None:
         page.fact("reading speed", f"{log.reading_speed:.0f} tokens/s")
-    page.fact("waited", figures.duration(reuse.read_seconds), "for prompts to be read")
+    page.fact("waited", duration(reuse.read_seconds), "for prompts to be read")
     if reuse.saved_seconds is not None and reuse.reused:
         page.fact(
             "not waited",
-            f"about {figures.duration(reuse.saved_seconds)}",
+            f"about {duration(reuse.saved_seconds)}",
             "what was reused would have taken at that speed",
             style=page.ink.good,
         )

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from rich.style import Style
 
 from gemma_local.app.counted import counted
+from gemma_local.app.durations import duration
 from gemma_local.app.tui.lines.line import EMPTY, Line
 from gemma_local.app.tui.lines.plain import render_plain
 from gemma_local.app.tui.transcript.item import Item
 from gemma_local.app.tui.transcript.look import Look
 from gemma_local.app.tui.transcript.one_line import one_line
-from gemma_local.app.tui.transcript.words import duration
 
 if TYPE_CHECKING:
     from gemma_local.app.best.contest import Result
@@ -83,7 +83,7 @@ class ContestItem(Item):
         palette, glyphs = look.palette, look.glyphs
         facts = [self._label()]
         if self._is_live:
-            facts.append(duration(self._clock() - self._began))
+            facts.append(duration(self._clock() - self._began, tenths_below=1))
             if speed := sum(standing.speed for standing in self._standings.values()):
                 facts.append(f"{speed:.1f} tokens/s together")
         label = f" {glyphs.dot} ".join(facts)

@@ -8,13 +8,13 @@ from typing import Final
 from rich.style import Style
 
 from gemma_local.app.counted import counted
+from gemma_local.app.durations import duration
 from gemma_local.app.tui.lines.line import Line
 from gemma_local.app.tui.lines.plain import render_plain
 from gemma_local.app.tui.lines.run import width_of
 from gemma_local.app.tui.transcript.item import TOGGLES, rows_of
 from gemma_local.app.tui.transcript.look import Look
 from gemma_local.app.tui.transcript.one_line import last_of, one_line
-from gemma_local.app.tui.transcript.words import duration
 
 _LEAST_BESIDE: Final = 12
 """Cells below which the thought's last line is not shown beside its length."""
@@ -84,10 +84,12 @@ class Thought:
         """Its length in words."""
         length = counted(self.tokens, "token") if self.tokens else ""
         if not self.is_over and self._began is not None:
-            return f"Thinking {duration(self._clock() - self._began)}, {length}".rstrip(", ")
+            took = duration(self._clock() - self._began, tenths_below=1)
+            return f"Thinking {took}, {length}".rstrip(", ")
         if self.seconds is None:
             return f"Thought, {length}".rstrip(", ")
-        return f"Thought for {duration(self.seconds)}, {length}".rstrip(", ")
+        took = duration(self.seconds, tenths_below=1)
+        return f"Thought for {took}, {length}".rstrip(", ")
 
     def estimate(self, width: int, *, is_open: bool) -> int:
         """About how many lines."""

@@ -12,6 +12,7 @@ from rich.style import Style
 from gemma_local.app.agent.events import ToolEnded, ToolOutput, ToolStarted
 from gemma_local.app.agent.file_diff import FileDiff
 from gemma_local.app.counted import counted
+from gemma_local.app.durations import duration
 from gemma_local.app.tui.lines.diff import render_diff
 from gemma_local.app.tui.lines.line import Line
 from gemma_local.app.tui.lines.plain import render_plain
@@ -22,7 +23,6 @@ from gemma_local.app.tui.transcript.item import TOGGLES, Item, Passage, rows_of
 from gemma_local.app.tui.transcript.kept_output import HEAD, TAIL, KeptOutput
 from gemma_local.app.tui.transcript.look import Look
 from gemma_local.app.tui.transcript.one_line import one_line
-from gemma_local.app.tui.transcript.words import duration
 
 _LIVE: Final = 6
 """Lines of output that are shown while a command runs."""
@@ -151,7 +151,7 @@ class ToolItem(Item):
         yield self._started.title, palette.text if palette else null
         ended = self._ended
         if ended is None:
-            yield f"{dot}{duration(self._clock() - self._began)}", muted
+            yield f"{dot}{duration(self._clock() - self._began, tenths_below=1)}", muted
             return
         if ended.outcome == "ok":
             if ended.summary:
@@ -163,7 +163,7 @@ class ToolItem(Item):
             says = ended.outcome if ended.outcome not in ended.summary else ""
             yield dot + ": ".join(part for part in (says, ended.summary) if part), style
         if ended.seconds >= _WORTH_SAYING:
-            yield f"{dot}{duration(ended.seconds)}", faint
+            yield f"{dot}{duration(ended.seconds, tenths_below=1)}", faint
         if glyphs and self._brought:
             yield f" {glyphs.open if self._is_open else glyphs.closed}", faint
 

@@ -102,6 +102,50 @@ async def test_what_waits_comes_back_when_everything_is_stopped(endless: Pair) -
         assert chat.said == ["first"]
 
 
+async def test_what_waits_comes_back_before_what_is_being_written(endless: Pair) -> None:
+    async with chatting(endless, temperature=1.0) as chat:
+        await chat.ready()
+        await chat.send("first")
+        await chat.until(lambda: chat.answers)
+        await chat.send("second")
+        await chat.send("third")
+        chat.screen.composer.write("half a sentence")
+        await chat.pilot.press("left", "escape")
+        await chat.ready()
+        assert chat.written == "second\n\nthird\n\nhalf a sentence"
+        assert chat.said == ["first"]
+        assert chat.screen.sending.waiting == 0
+        # One writes on where one was.
+        await chat.pilot.press("x")
+        assert chat.written.endswith("\n\nhalf a sentencxe")
+
+
+async def test_a_command_that_fails_at_its_turn_leaves_what_is_being_written(story: Pair) -> None:
+    async with chatting(story) as chat:
+        await chat.send("first")
+        await chat.send("/rewind 7")
+        await chat.send("/undo")
+        chat.screen.composer.write("half a sentence")
+        await chat.until(lambda: chat.answers)
+        await chat.ready()
+        assert chat.screen.sending.waiting == 0
+        assert chat.written == "half a sentence"
+
+
+async def test_a_lone_exclamation_mark_goes_nowhere(story: Pair) -> None:
+    async with chatting(story) as chat:
+        await chat.ready()
+        for text in ("!", "!  ", "!\n"):
+            await chat.send(text)
+            await chat.pilot.pause()
+            assert chat.written == text
+        assert any("! runs a command" in one.message for one in chat.app._notifications)
+        assert (chat.said, chat.screen.shell.is_running) == ([], False)
+        await chat.send("!echo done")
+        await chat.until(lambda: "done" in chat.shown)
+        assert not chat.said
+
+
 async def test_the_last_one_that_waits_is_taken_back_with_up(endless: Pair) -> None:
     async with chatting(endless, temperature=1.0) as chat:
         await chat.ready()

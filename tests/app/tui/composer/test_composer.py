@@ -7,6 +7,7 @@ import pytest
 from gemma_local.app.draft_text import DraftText
 from gemma_local.app.prompt_history import PromptHistory
 from gemma_local.app.tui.composer.composer import Composer
+from gemma_local.app.tui.composer.prompt_area import LONE_MARK
 from gemma_local.app.tui.composer.token import kind_of
 from gemma_local.app.tui.glyphs import UNICODE
 from gemma_local.app.written import Written
@@ -116,6 +117,57 @@ async def test_the_queue_is_shown_and_taken_back(tmp_path: Path) -> None:
         app.composer.set_queue([])
         await pilot.pause()
         assert not line.display
+
+
+async def test_what_comes_back_stands_before_what_is_being_written(tmp_path: Path) -> None:
+    async with hosted(tmp_path) as (app, pilot):
+        assert app.composer.give_back("alone") is False
+        assert app.composer.text == "alone"
+        app.composer.clear()
+        app.composer.insert("a\nb\nc\nd")
+        await press(pilot, " and", "left", "left")
+        assert app.composer.give_back("what\nwaited") is True
+        await press(pilot, "x")
+        assert app.composer.text == "what\nwaited\n\na\nb\nc\nd axnd"
+        assert "[Pasted text #1" in app.area.text
+        # A press takes it away again, and no more than that.
+        await press(pilot, "ctrl+z", "ctrl+z")
+        assert app.composer.text == "a\nb\nc\nd and"
+
+
+async def test_what_comes_back_ends_a_search(tmp_path: Path) -> None:
+    remembered(tmp_path, "git push", "make test")
+    async with hosted(tmp_path) as (app, pilot):
+        await press(pilot, "mine", "ctrl+r")
+        # Of the search nothing is left, and the text is not to be seen.
+        await press(pilot, "backspace", "backspace", "backspace", "backspace")
+        assert app.composer.text == ""
+        app.composer.give_back("what waited")
+        await pilot.pause()
+        assert app.composer.text == "what waited\n\nmine" and not app.offered()
+
+
+async def test_the_cursor_stays_in_view_when_something_long_comes_back(tmp_path: Path) -> None:
+    async with hosted(tmp_path) as (app, pilot):
+        await press(pilot, "mine")
+        app.composer.give_back("\n".join(map(str, range(30))))
+        await pilot.pause()
+        area = app.area
+        row = area.cursor_location[0]
+        assert row == 31
+        assert area.scroll_offset.y <= row < area.scroll_offset.y + area.size.height
+
+
+async def test_a_lone_exclamation_mark_is_not_sent(tmp_path: Path) -> None:
+    async with hosted(tmp_path) as (app, pilot):
+        await press(pilot, "!", "enter")
+        assert [note.message for note in app._notifications] == [LONE_MARK]
+        # Who goes on at once loses nothing.
+        await press(pilot, " ", "enter", "ls", "enter")
+        assert app.said == [Composer.Sent("! ls", "shell")]
+        await press(pilot, "so !", "enter")
+        assert app.sent == ["! ls", "so !"]
+    assert [written.text for written in app.history.texts()] == ["! ls", "so !"]
 
 
 async def test_clearing_by_key_can_be_undone(tmp_path: Path) -> None:

@@ -187,6 +187,25 @@ async def test_what_cannot_be_deleted_is_said(store: SessionStore) -> None:
         await until(pilot, lambda: "Staying" in seen(pilot))
         await pilot.press("ctrl+d", "ctrl+d")
         await until(pilot, lambda: "Permission denied" in text_of(pilot, "#saying"))
+        # The conversation itself is gone.
+        assert "Staying" not in seen(pilot) and not store.list(HERE)
+
+
+async def test_only_what_was_deleted_is_said_to_be(
+    store: SessionStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved(store, "Staying")
+
+    def fail(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    host = Host(SessionPicker(store, HERE))
+    async with host.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: "Staying" in seen(pilot))
+        monkeypatch.setattr(SessionStore, "is_open", fail)
+        await pilot.press("tab")
+        await until(pilot, lambda: "Permission denied" in text_of(pilot, "#saying"))
+        assert "deleted" not in text_of(pilot, "#saying")
 
 
 async def test_a_damaged_file_is_a_sentence(store: SessionStore) -> None:

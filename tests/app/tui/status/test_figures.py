@@ -31,12 +31,6 @@ def test_figures() -> None:
     assert counted(2, "pass", "passes") == "2 passes"
 
 
-def test_times() -> None:
-    shown = [figures.duration(s) for s in (0.04, 4.23, 9.96, 59.6, 185, 4320)]
-    assert shown == ["0.0 s", "4.2 s", "10 s", "1 min 0 s", "3 min 5 s", "1 h 12 min"]
-    assert [figures.time_left(s) for s in (0.1, 15.6, 61)] == ["1 s", "16 s", "1 min 1 s"]
-
-
 def test_memory() -> None:
     shown = [figures.memory(n) for n in (0, 5 << 19, 412 << 20, 3 << 30)]
     assert shown == ["0.0 MiB", "2.5 MiB", "412 MiB", "3.0 GiB"]

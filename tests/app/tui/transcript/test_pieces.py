@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.segment import Segment
@@ -18,19 +17,10 @@ from gemma_local.app.tui.transcript.kept_output import HEAD, TAIL, KeptOutput
 from gemma_local.app.tui.transcript.layout import Place
 from gemma_local.app.tui.transcript.one_line import last_of, one_line
 from gemma_local.app.tui.transcript.painting import Patch, strip_of
-from gemma_local.app.tui.transcript.words import duration
 
 
 def line(text: str, **kwargs: object) -> Line:
     return Line((Segment(text),), **kwargs)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("seconds", "says"),
-    [(0.0, "0.0 s"), (0.94, "0.9 s"), (0.96, "1 s"), (59.6, "1 min 0 s"), (125, "2 min 5 s")],
-)
-def test_durations_are_as_exact_as_they_are_of_use(seconds: float, says: str) -> None:
-    assert duration(seconds) == says
 
 
 def test_counts_agree_with_their_noun() -> None:
