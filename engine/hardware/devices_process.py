@@ -6,23 +6,10 @@ Start it through ``gemma_local.engine.hardware.devices``.
 from __future__ import annotations
 
 import faulthandler
-import importlib.util
 import os
-import sys
 
 from gemma_local.engine.hardware.devices import DeviceList
 from gemma_local.models.errors import GemmaLocalError
-
-
-def _skip_the_high_level_interface() -> None:
-    """Make ``llama_cpp`` a package whose own code is not run.
-
-    That code imports numpy, jinja2 and a chat interface, which takes ten times as long as the C
-    bindings, and nothing here needs it.
-    """
-    spec = importlib.util.find_spec("llama_cpp")
-    if spec is not None and "llama_cpp" not in sys.modules:
-        sys.modules["llama_cpp"] = importlib.util.module_from_spec(spec)
 
 
 def list_devices() -> DeviceList:
@@ -42,7 +29,6 @@ def main() -> None:
     # Backends and drivers print to fd 1 as they like: only the answer may get there.
     answer = os.dup(1)
     os.dup2(2, 1)
-    _skip_the_high_level_interface()
     line = list_devices().encode().encode("ascii") + b"\n"
     with os.fdopen(answer, "wb") as stream:
         stream.write(line)

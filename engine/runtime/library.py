@@ -11,6 +11,8 @@ from __future__ import annotations
 import collections
 import ctypes
 import importlib.metadata
+import importlib.util
+import sys
 import threading
 from typing import Any, Final, TextIO
 
@@ -38,7 +40,19 @@ def check_version() -> None:
         )
 
 
+def _skip_the_high_level_interface() -> None:
+    """Make ``llama_cpp`` a package whose own code is not run.
+
+    That code imports jinja2 and a chat interface, which takes longer than all of the C bindings,
+    and nothing here needs it.
+    """
+    spec = importlib.util.find_spec("llama_cpp")
+    if spec is not None and "llama_cpp" not in sys.modules:
+        sys.modules["llama_cpp"] = importlib.util.module_from_spec(spec)
+
+
 check_version()
+_skip_the_high_level_interface()
 try:
     from llama_cpp import llama_cpp as C  # noqa: N812
     from llama_cpp import llama_cpp_ext as X  # noqa: N812

@@ -1,6 +1,6 @@
 """What the app costs, against what it may cost.
 
-``python -m tests.bench.app [--only start streaming acting resting decoding] [--model FILE]``
+``python -m tests.bench.app [--only start guide streaming acting resting decoding] [--model FILE]``
 
 The app runs as people run it, as a process on a terminal; see ``app_terminal``. A table is printed
 and nothing is judged by it but for the eye: the machine has other things to do, and how much is
@@ -16,12 +16,20 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-from tests.bench import app_acting, app_decoding, app_resting, app_start, app_streaming
+from tests.bench import (
+    app_acting,
+    app_decoding,
+    app_guide,
+    app_resting,
+    app_start,
+    app_streaming,
+)
 from tests.bench.budget import Budget
 from tests.ggufs import build, script
 
 _PARTS: Final[dict[str, Callable[[Path, Path], Iterator[Budget]]]] = {
     "start": app_start.measure,
+    "guide": app_guide.measure,
     "streaming": app_streaming.measure,
     "acting": app_acting.measure,
     "resting": app_resting.measure,

@@ -44,3 +44,16 @@ def test_the_engine_says_it_to_its_client(tmp_path: Path, monkeypatch: pytest.Mo
     with pytest.raises(EngineDied, match=r"0\.3\.99 is installed, but gemma-local needs"):
         engine.start(Load("model.gguf"))
     assert not engine.is_alive
+
+
+def test_the_engine_loads_the_c_bindings_and_not_the_interface_above_them() -> None:
+    """Jinja and a chat interface would take as long as the rest of the engine."""
+    program = (
+        "import sys\n"
+        "import gemma_local.engine.pair, gemma_local.engine.scheduler\n"
+        "assert 'llama_cpp.llama_cpp' in sys.modules\n"
+        "print(*sorted({'jinja2', 'llama_cpp.llama', 'textual'} & set(sys.modules)))\n"
+    )
+    words = [sys.executable, "-P", "-c", program]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""

@@ -91,7 +91,6 @@ def test_the_asking_process_loads_no_more_than_the_c_bindings() -> None:
     code = (
         "import sys\n"
         "from gemma_local.engine.hardware import devices_process as p\n"
-        "p._skip_the_high_level_interface()\n"
         "assert p.list_devices().devices\n"
         "print(*sorted({'numpy', 'jinja2', 'llama_cpp.llama'} & set(sys.modules)))\n"
     )
