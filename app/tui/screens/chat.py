@@ -4,29 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import on
-from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.notifications import SeverityLevel
 
-from gemma_local.app import folders
 from gemma_local.app.agent.consent import Mode, Proposal, Verdict
-from gemma_local.app.draft_text import DraftText
-from gemma_local.app.prompt_history import PromptHistory
 from gemma_local.app.tui.approval.card import ApprovalCard
 from gemma_local.app.tui.chat_commands import ChatCommands
 from gemma_local.app.tui.commands.command import Command, Invocation
 from gemma_local.app.tui.commands.keys import bindings
-from gemma_local.app.tui.commands.registry import COMMANDS, dispatch
+from gemma_local.app.tui.commands.registry import dispatch
 from gemma_local.app.tui.composer.composer import Composer
 from gemma_local.app.tui.consents import Consents
-from gemma_local.app.tui.engine_banner import EngineBanner
 from gemma_local.app.tui.errands import Errands
-from gemma_local.app.tui.hint_line import HintLine
 from gemma_local.app.tui.news import (
     Answer,
     Asked,
@@ -41,31 +33,17 @@ from gemma_local.app.tui.news import (
     Work,
     Working,
 )
-from gemma_local.app.tui.opening_words import opening_words
-from gemma_local.app.tui.screens.chat_keys import TWICE, ChatKeys
-from gemma_local.app.tui.scribe import Scribe
+from gemma_local.app.tui.screens.chat_picture import ChatPicture
 from gemma_local.app.tui.sending import Sending
-from gemma_local.app.tui.shell_runs import ShellRuns
-from gemma_local.app.tui.speedometer import Speedometer
 from gemma_local.app.tui.starting import Starting
-from gemma_local.app.tui.status.status_line import StatusLine
 from gemma_local.app.tui.transcript.find_bar import FindBar
 from gemma_local.app.tui.transcript.item_pane import ItemPane
-from gemma_local.app.tui.transcript.look import Look
-from gemma_local.app.tui.transcript.notice_item import Kind
 from gemma_local.app.tui.transcript.transcript import Transcript
-from gemma_local.app.workspace.file_index import FileIndex
 from gemma_local.models.errors import GemmaLocalError
 
 if TYPE_CHECKING:
     from gemma_local.app.quick_tasks import Shown, Source, TaskName
     from gemma_local.app.tui.app import GemmaLocalApp
-    from gemma_local.app.tui.desk import Desk
-
-TICK: Final = 0.25
-"""Seconds between two looks at the clock while something goes on."""
-_WATCH: Final = 2.0
-"""Seconds between two looks at whether the engine still runs."""
 
 CARRY_OUT: Final = Proposal("plan", "plan", "carry the plan out, and ask before every change")
 
@@ -74,75 +52,21 @@ class Busy(GemmaLocalError):
     """What was asked for has to wait."""
 
 
-class ChatScreen(ChatKeys):
+class ChatScreen(ChatPicture):
     """Shows what the desk tells, and passes on what the person wants."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("Anywhere", also_fixed=("interrupt",))]
     AUTO_FOCUS = "Composer PromptArea"
-    DEFAULT_CSS = """
-    ChatScreen > Transcript { height: 1fr; }
-    """
 
     def __init__(self, gemma: GemmaLocalApp) -> None:
-        super().__init__()
-        self.gemma = gemma
-        self.mode: Mode = gemma.mode
-        self.speedometer = Speedometer(self.mode)
-        self.opened: Opened | None = None
-        """The conversation at hand, None before there is one."""
+        super().__init__(gemma)
         self.commands = ChatCommands(self)
         self.starting = Starting(self)
-        self.shell = ShellRuns(gemma.folder, gemma.tell)
         self.sending = Sending(self)
         self.consents = Consents(self)
         self.errands = Errands(self)
-        self._work: Work = "loading"
         self._began_at = 0.0
-        self._interrupted_at = 0.0
         self._last_said = ""
-
-    def compose(self) -> ComposeResult:
-        gemma, place = self.gemma, folders.prompts_path()
-        # Kept, and not looked for: at the very end news may come when they are gone already.
-        self.transcript = Transcript(gemma.look(), id="transcript")
-        self.composer = Composer(
-            PromptHistory(place, gemma.folder),
-            DraftText(place, gemma.folder),
-            FileIndex(gemma.folder),
-            COMMANDS,
-            editor=gemma.settings.composer.editor,
-            glyphs=gemma.glyphs,
-        )
-        self._hint = HintLine(gemma.glyphs, gemma.key("to_end"), id="hint")
-        self._banner = EngineBanner(gemma.key("restart"), id="banner")
-        self._status_line = StatusLine(glyphs=gemma.glyphs)
-        yield from (self.transcript, self._hint, self._banner, self.composer, self._status_line)
-
-    def on_mount(self) -> None:
-        self._scribe = Scribe(self.transcript)
-        self._ticking = self.set_interval(TICK, self._tick)
-        self.set_interval(_WATCH, self._watch)
-        self.gemma.theme_changed_signal.subscribe(self, lambda _: self._renew_look())
-        self._show_status()
-
-    def on_resize(self) -> None:
-        self._greet()
-
-    # --------------------------------------------------------------------------------- its parts
-
-    @property
-    def desk(self) -> Desk:
-        return self.gemma.desk
-
-    @property
-    def is_open(self) -> bool:
-        """Whether there is a conversation to go on with."""
-        return self.opened is not None
-
-    @property
-    def is_busy(self) -> bool:
-        """Whether the desk works."""
-        return bool(self._work)
 
     # ------------------------------------------------------------------------------------- news
 
@@ -252,14 +176,6 @@ class ChatScreen(ChatKeys):
         self._work, self._began_at = "answering", time.monotonic()
         self._ticking.resume()
 
-    def say(self, sentence: str, kind: Kind = "quiet") -> None:
-        """A sentence that stays, among what was said."""
-        self._scribe.notice(sentence, kind)
-
-    def toast(self, sentence: str, severity: SeverityLevel = "information") -> None:
-        """A sentence that goes by itself."""
-        self.notify(sentence, severity=severity, markup=False)
-
     def give_back(self, text: str) -> None:
         """Put a text where the person writes, before what they are writing."""
         if self.composer.give_back(text):
@@ -270,10 +186,6 @@ class ChatScreen(ChatKeys):
         self.mode = mode
         self.desk.change_mode(mode)
         self._show_status()
-
-    def change_look(self, look: Look) -> None:
-        """Paint everything in another way."""
-        self.transcript.look = look
 
     def must_wait(self, command: Command) -> bool:
         """Whether a command cannot be carried out while what goes on goes on."""
@@ -349,50 +261,3 @@ class ChatScreen(ChatKeys):
 
     def on_descendant_focus(self) -> None:
         self._show_hint()
-
-    # --------------------------------------------------------------------------------------- looks
-
-    def _tick(self) -> None:
-        """Time passes: seconds are counted, times left get shorter."""
-        self.transcript.tick()
-        self._show_status()
-        if not self.is_busy and not self.shell.is_running:
-            self._ticking.pause()
-
-    def _watch(self) -> None:
-        """See whether the engine and a download in the background still run."""
-        self.starting.watch()
-        is_down = self.is_open and not self.is_busy and not self.desk.engine_is_alive
-        if self._banner.show(is_down=is_down) or self.starting.note:
-            self._show_status()
-
-    def _show_status(self) -> None:
-        status = self.speedometer.status(
-            self.desk.options,
-            self.mode,
-            queued=self.sending.waiting,
-            alive=self.desk.engine_is_alive,
-            note=self.starting.note,
-        )
-        self._status_line.show(status)
-
-    def _show_hint(self) -> None:
-        is_close = time.monotonic() - self._interrupted_at < TWICE
-        self._hint.show(self.transcript, about_to_leave=is_close)
-
-    def _greet(self) -> None:
-        if not self.transcript.items and self.is_mounted:
-            meter = self.speedometer
-            self.transcript.empty = opening_words(
-                self.transcript.look,
-                self.size.width,
-                self.gemma.folder,
-                meter.launch,
-                meter.ready,
-                self.opened.toolless if self.opened is not None else "",
-            )
-
-    def _renew_look(self) -> None:
-        old, new = self.transcript.look, self.gemma.look()
-        self.change_look(replace(new, tint=old.tint, thoughts=old.thoughts))
-        self._greet()

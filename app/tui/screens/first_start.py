@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
-from textual import work
+from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Footer, OptionList, Static
-from textual.worker import get_current_worker
 
 from gemma_local.app.network import has_network
-from gemma_local.app.sessions.titles import one_line
 from gemma_local.app.tui.glyphs import UNICODE, Glyphs
-from gemma_local.app.tui.lines.cells import cut
 from gemma_local.app.tui.screens.choices import (
     Builtin,
     Fetch,
@@ -28,22 +24,27 @@ from gemma_local.app.tui.screens.choices import (
     Quit,
     UseFile,
 )
-from gemma_local.app.tui.screens.columns import Column, Row
 from gemma_local.app.tui.screens.commands_in_text import with_commands
+from gemma_local.app.tui.screens.first_start_text import (
+    COLUMNS,
+    first_way,
+    here_words,
+    nothing_known,
+    pair_words,
+    sentence,
+    suited_of,
+    ways_of,
+    why_none,
+)
+from gemma_local.app.tui.screens.looking import Say, saying, telling
 from gemma_local.app.tui.screens.models import ModelPicker
 from gemma_local.app.tui.screens.rows import Rows
-from gemma_local.models.foreign_file import human_bytes
 
 if TYPE_CHECKING:
-    from gemma_local.app.offers import Offer
     from gemma_local.app.readiness import Readiness
 
-Say = Callable[[str], None]
 Look = Callable[[Say], "Readiness"]
 """Finds out what there is; says in a few words what it is doing. Called in a thread."""
-
-_NAMED: Final = 3
-"""Files that are named on the page."""
 
 
 class Fact(Horizontal):
@@ -150,7 +151,7 @@ class FirstStart(Screen[FirstChoice]):
             yield Fact("Already here", id="here")
             yield Fact("No network", id="offline", classes="-warning")
             yield Fact("In the way", id="trouble", classes="-warning")
-            yield Rows(_COLUMNS, self._glyphs, id="ways")
+            yield Rows(COLUMNS, self._glyphs, id="ways")
             yield Static(id="answer", markup=False)
         yield Footer(show_command_palette=False, compact=True)
 
@@ -162,24 +163,20 @@ class FirstStart(Screen[FirstChoice]):
 
     @work(thread=True, exclusive=True, group="look", exit_on_error=False)
     def _look_around(self) -> None:
-        worker = get_current_worker()
+        with telling(lambda problem: self.post_message(self.Found(nothing_known(problem)))):
+            say = saying(lambda text: self.post_message(self.Said(text)))
+            if self._look is None:
+                from gemma_local.app.readiness import look
 
-        def say(text: str) -> None:
-            if worker.is_cancelled:
-                raise asyncio.CancelledError
-            self.post_message(self.Said(text))
+                self._look = look
+            self.post_message(self.Found(self._look(say)))
 
-        if self._look is None:
-            from gemma_local.app.readiness import look
-
-            self._look = look
-        self.post_message(self.Found(self._look(say)))
-
-    def on_first_start_said(self, event: Said) -> None:
-        """Tell it."""
+    @on(Said)
+    def _tell(self, event: Said) -> None:
         self._say_doing(f"{event.text} {self._glyphs.ellipsis}")
 
-    def on_first_start_found(self, event: Found) -> None:
+    @on(Found)
+    def _fill(self, event: Found) -> None:
         """Fill the page."""
         from gemma_local.app.readiness import BY_STICK, settings_words
 
@@ -189,25 +186,26 @@ class FirstStart(Screen[FirstChoice]):
             assert found.builtin is not None
             self.dismiss(Builtin(found.builtin, found.why_nothing_comes))
             return
-        suited = _suited(found)
+        suited = suited_of(found)
         self._say_doing("Gemma 4 on this machine: your own, and offline once it is here.")
         self._show("machine", "\n".join(found.machine))
         if suited is not None:
             self._show(
-                "suits", "\n".join(filter(None, (_pair(suited), settings_words(suited), found.why)))
+                "suits",
+                "\n".join(filter(None, (pair_words(suited), settings_words(suited), found.why))),
             )
         elif found.why:
-            self._show("suits", "\n".join(_why_none(found)), "What fits")
-        self._show("here", _here(found.here, self._glyphs))
+            self._show("suits", "\n".join(why_none(found)), "What fits")
+        self._show("here", here_words(found.here, self._glyphs))
         if found.is_offline or found.lacks_network or self._trouble:
-            first = _sentence(self._trouble) or found.why_nothing_comes
+            first = sentence(self._trouble) or found.why_nothing_comes
             self._show("offline", f"{first}\n{BY_STICK.format(size=found.size_to_bring)}")
         self._show("trouble", "\n".join(found.troubles))
         ways = self.query_one("#ways", Rows)
         ways.add_class("-shown")
-        rows = list(_ways(found))
+        rows = list(ways_of(found))
         # After the page was laid out, as the columns follow its width.
-        self.call_after_refresh(ways.show, rows, _first_way(found))
+        self.call_after_refresh(ways.show, rows, first_way(found))
         self.refresh_bindings()
 
     def _say_doing(self, text: str) -> None:
@@ -222,8 +220,10 @@ class FirstStart(Screen[FirstChoice]):
         """Only what is possible."""
         found = self._readiness
         match action:
-            case "choose" | "size" | "file" | "move":
+            case "choose" | "file" | "move":
                 return found is not None
+            case "size":
+                return found is not None and bool(found.sizes)
             case "builtin":
                 return found is not None and found.builtin is not None
         return True
@@ -254,13 +254,14 @@ class FirstStart(Screen[FirstChoice]):
             case "quit":
                 self.action_leave()
 
-    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+    @on(OptionList.OptionSelected)
+    def _clicked(self, event: OptionList.OptionSelected) -> None:
         """A click."""
         event.stop()
         self.action_choose()
 
     def _take_suited(self) -> None:
-        suited = _suited(self._found)
+        suited = suited_of(self._found)
         if suited is None:
             return
         if suited.path is not None:
@@ -317,77 +318,3 @@ class FirstStart(Screen[FirstChoice]):
         answer.update(text)
         # It stands below the rows, where a small screen ends.
         self.call_after_refresh(answer.scroll_visible, animate=False)
-
-
-_COLUMNS: Final = (
-    Column("", most=8),
-    Column("", grows=True),
-    Column("", right=True),
-)
-
-
-def _ways(found: Readiness) -> Iterator[Row]:
-    suited = _suited(found)
-    if suited is not None and suited.path is not None:
-        yield Row("suited", ("Enter", f"Start with {suited.name}", "is here"))
-    elif suited is not None:
-        yield Row("suited", ("Enter", f"Fetch {suited.name}", human_bytes(suited.bytes)))
-    fitting = sum(offer.fits for offer in found.sizes)
-    sizes = "Choose another size" if suited is not None else "See what each size needs"
-    yield Row("size", ("s", sizes, f"{fitting} of {len(found.sizes)} fit"))
-    count = len(found.here)
-    yield Row(
-        "file", ("f", "Use a file that is here", f"{count} found" if count else "by its path")
-    )
-    if found.builtin is not None:
-        yield Row("builtin", ("g", "Start on the small guide", "at once"))
-    yield Row("quit", ("q", "Quit", ""))
-
-
-def _first_way(found: Readiness) -> str | None:
-    """The row to begin on, None for the first: what must be fetched is of no use without a
-    network."""
-    must_fetch = found.suited is None or found.suited.path is None
-    return "file" if must_fetch and found.why_nothing_comes and found.here else None
-
-
-def _suited(found: Readiness) -> Offer | None:
-    """What to begin with, if it can be loaded."""
-    return found.suited if found.suited is not None and found.suited.fits else None
-
-
-def _why_none(found: Readiness) -> Iterator[str]:
-    """That nothing fits, and how much is missing."""
-    yield found.why
-    short = [offer for offer in found.sizes if offer.missing]
-    if short:
-        least = min(short, key=lambda offer: offer.missing)
-        yield (
-            f"{least.name}, which lacks least, needs {human_bytes(least.missing)} more: close "
-            "other programs and start again, or use a smaller file."
-        )
-
-
-def _sentence(text: str) -> str:
-    """``text`` with a capital and a full stop."""
-    if not text:
-        return ""
-    return f"{text[0].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
-
-
-def _pair(offer: Offer) -> str:
-    drafter = " with its drafter" if offer.has_drafter else ""
-    if offer.path is not None:
-        return f"{offer.name}{drafter}, which is here ({offer.where})"
-    return f"Gemma 4 {offer.name}{drafter}, a download of {human_bytes(offer.bytes)}"
-
-
-def _here(offers: Sequence[Offer], glyphs: Glyphs) -> str:
-    lines = []
-    for offer in offers[:_NAMED]:
-        speed = f", {offer.speed_words} tokens/s" if offer.speed_words else ""
-        name = cut(one_line(offer.name), 30, glyphs.ellipsis)
-        lines.append(f"{name}, {offer.fit_words}{speed}")
-    if len(offers) > _NAMED:
-        lines.append(f"and {len(offers) - _NAMED} more")
-    return "\n".join(lines)

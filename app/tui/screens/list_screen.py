@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar, Final, Literal
 
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import ActiveBinding, Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
-from textual.events import Resize
 from textual.screen import ModalScreen, ScreenResultType
 from textual.widgets import Footer, Input, OptionList, Static
 
@@ -34,6 +34,8 @@ class ListScreen(ModalScreen[ScreenResultType]):
     HEADING: ClassVar[str] = ""
     PLACEHOLDER: ClassVar[str] = "type to filter"
     COLUMNS: ClassVar[tuple[Column, ...]] = ()
+    # Textual declares it as no ClassVar, although it is one.
+    HORIZONTAL_BREAKPOINTS = [(WIDE, "-wide")]  # noqa: RUF012
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "move('cursor_up')", "Up", show=False),
@@ -169,12 +171,15 @@ class ListScreen(ModalScreen[ScreenResultType]):
     # --------------------------------------------------------------------------- events
 
     def on_mount(self) -> None:
-        """The keyboard belongs to the filter."""
+        """The keyboard belongs to the filter. ``AUTO_FOCUS`` would leave it to nobody where the
+        list opens while the terminal is in the background."""
         self.query_one("#filter", Input).focus()
 
-    def on_resize(self, event: Resize) -> None:
-        """Show the preview where there is room."""
-        self.set_class(event.size.width >= WIDE, "-wide")
+    def on_resize(self) -> None:
+        """Follow the width; the class that goes with it is set after this."""
+        self.call_next(self._width_changed)
+
+    def _width_changed(self) -> None:
         if self.has_class("-wide"):
             self.remove_class("-aside")
         self.refresh_bindings()
@@ -182,20 +187,19 @@ class ListScreen(ModalScreen[ScreenResultType]):
             # Once it is laid out: its text follows its width.
             self.call_after_refresh(self._show_aside)
 
-    def on_input_changed(self, event: Input.Changed) -> None:
-        """Filter."""
-        if event.input.id == "filter":
-            event.stop()
-            self.say("")
-            self.filter(event.value.strip())
+    @on(Input.Changed, "#filter")
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        self.say("")
+        self.filter(event.value.strip())
 
-    def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
-        """Pass on which row it is."""
+    @on(OptionList.OptionHighlighted)
+    def _highlighted(self, event: OptionList.OptionHighlighted) -> None:
         event.stop()
         self.highlight(event.option_id)
 
-    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """A click."""
+    @on(OptionList.OptionSelected)
+    def _clicked(self, event: OptionList.OptionSelected) -> None:
         event.stop()
         if event.option_id is not None:
             self.choose(event.option_id)

@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-import asyncio
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from textual import work
+from textual import on, work
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.message import Message
-from textual.worker import get_current_worker
 
 from gemma_local.app.tui.glyphs import UNICODE, Glyphs
 from gemma_local.app.tui.screens.choices import Fetch, ModelChoice, UseFile
 from gemma_local.app.tui.screens.columns import Column, Row
 from gemma_local.app.tui.screens.list_screen import ListScreen
+from gemma_local.app.tui.screens.looking import Say, saying, telling
 from gemma_local.app.tui.screens.rows import MUTED
 from gemma_local.engine.plan.candidate import RANKS
-from gemma_local.models.errors import GemmaLocalError
 from gemma_local.models.foreign_file import human_bytes
 from gemma_local.models.given_path import given_path
 
 if TYPE_CHECKING:
     from gemma_local.app.offers import Offer
 
-Say = Callable[[str], None]
 LookAround = Callable[[Say], "Sequence[Offer]"]
 """Finds out what there is; says in a few words what it is doing. Called in a thread."""
 
@@ -97,6 +94,7 @@ class ModelPicker(ListScreen[ModelChoice | None]):
         self._heading = heading
         self._skeleton = skeleton
         self._offers: tuple[Offer, ...] = ()
+        self._is_looking = True
 
     @property
     def heading(self) -> str:
@@ -112,24 +110,19 @@ class ModelPicker(ListScreen[ModelChoice | None]):
 
     @work(thread=True, exclusive=True, group="look", exit_on_error=False)
     def _look_around(self) -> None:
-        worker = get_current_worker()
-
-        def say(text: str) -> None:
-            if worker.is_cancelled:
-                raise asyncio.CancelledError
-            self.post_message(self.Said(text))
-
-        try:
+        with telling(lambda problem: self.post_message(self.Found((), problem))):
+            say = saying(lambda text: self.post_message(self.Said(text)))
             self.post_message(self.Found(tuple(self._look(say))))
-        except GemmaLocalError as error:
-            self.post_message(self.Found((), str(error)))
 
-    def on_model_picker_said(self, event: Said) -> None:
+    @on(Said)
+    def _tell(self, event: Said) -> None:
         """Tell it."""
         self.say(f"{event.text} {self.glyphs.ellipsis}")
 
-    def on_model_picker_found(self, event: Found) -> None:
+    @on(Found)
+    def _fill(self, event: Found) -> None:
         """Fill the rows."""
+        self._is_looking = False
         self._offers = event.offers
         self.show_rows(list(map(self._row, range(len(event.offers)))), self._best())
         if _is_path(self.typed):
@@ -195,19 +188,20 @@ class ModelPicker(ListScreen[ModelChoice | None]):
                 self.dismiss(UseFile(offer.path))
             else:
                 self.dismiss(Fetch(offer.label))
+        elif self._is_looking:
+            # The row of a size of which no more is known than its name.
+            self.say("still looking: it can be chosen once it is known whether it fits", "warning")
 
     @work(thread=True, exclusive=True, group="check", exit_on_error=False)
     def _check(self, path: Path) -> None:
-        from gemma_local.models.target import inspect_target
+        with telling(lambda problem: self.post_message(self.Checked(path, problem))):
+            from gemma_local.models.target import inspect_target
 
-        try:
             inspect_target(path)
-        except GemmaLocalError as error:
-            self.post_message(self.Checked(path, str(error)))
-        else:
             self.post_message(self.Checked(path))
 
-    def on_model_picker_checked(self, event: Checked) -> None:
+    @on(Checked)
+    def _take_checked(self, event: Checked) -> None:
         """Take the file, or say why not, unless something else was typed meanwhile."""
         if not _is_path(self.typed) or given_path(self.typed).absolute() != event.path:
             return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import ClassVar, Literal
+from typing import ClassVar, Final, Literal
 
 from textual.binding import Binding, BindingType
 
@@ -19,6 +19,13 @@ Verb = Literal["rewind", "branch"]
 """To take back a message with all that followed; to go on in a copy that ends before it."""
 
 _HEADINGS = {"rewind": "Go back to before", "branch": "Branch off before"}
+_KEYS: Final[dict[str, Verb]] = {
+    "choose": "rewind",
+    "aside": "rewind",
+    "branch_off": "branch",
+    "left_out": "branch",
+}
+"""With which verb an action has its key; all others have theirs with both."""
 
 
 class RewindPicker(ListScreen[int | None]):
@@ -34,7 +41,9 @@ class RewindPicker(ListScreen[int | None]):
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "choose", "Go back", priority=True),
+        Binding("enter", "branch_off", "Branch off", priority=True),
         Binding("ctrl+o", "aside", "What goes", priority=True),
+        Binding("ctrl+o", "left_out", "What stays out", priority=True),
         Binding("escape", "leave", "Stay"),
     ]
 
@@ -60,18 +69,17 @@ class RewindPicker(ListScreen[int | None]):
     def on_mount(self) -> None:
         """Show them, the newest highlighted."""
         said = [
-            entry
-            for entry in self._entries
+            (entry, len(self._entries) - place)
+            for place, entry in enumerate(self._entries, start=1)
             if entry.message.role == "user" and entry.kind == "message"
         ]
-        rows = [self._row(number, entry) for number, entry in enumerate(said, start=1)]
+        rows = [self._row(number, *each) for number, each in enumerate(said, start=1)]
         # After the list was laid out, so that it scrolls to the end.
         self.call_after_refresh(self.show_rows, rows, rows[-1].key if rows else None)
         if not rows:
             self.say("nothing was said yet")
 
-    def _row(self, number: int, entry: Entry) -> Row:
-        following = sum(later.number > entry.number for later in self._entries)
+    def _row(self, number: int, entry: Entry, following: int) -> Row:
         return Row(
             str(entry.number),
             (
@@ -82,6 +90,20 @@ class RewindPicker(ListScreen[int | None]):
                 age(entry.at, self._now),
             ),
         )
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Only the keys whose names say what is done here."""
+        if _KEYS.get(action, self._verb) != self._verb:
+            return False
+        return super().check_action("aside" if action == "left_out" else action, parameters)
+
+    def action_branch_off(self) -> None:
+        """Enter, where a branch is made."""
+        self.action_choose()
+
+    def action_left_out(self) -> None:
+        """Show what the copy would be without."""
+        self.action_aside()
 
     def choose(self, key: str) -> None:
         """Go back to before it."""

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from textual import work
+from textual import on, work
 from textual.message import Message
+from textual.worker import Worker
 
 from gemma_local.app.engine_memory import EngineMemory, engine_memory
 from gemma_local.app.tui.charts.ink import Ink
@@ -49,6 +50,7 @@ class StatsScreen(PageScreen):
         self._measured = measured
         self._memory: EngineMemory | None = None
         self._turn = 0
+        self._weighing: Worker[None] | None = None
 
     def on_mount(self) -> None:
         self._look()
@@ -78,15 +80,19 @@ class StatsScreen(PageScreen):
 
     def _look(self) -> None:
         self.renew()
+        if self._weighing is not None and self._weighing.is_running:
+            # A driver that does not answer holds its thread, which nobody can end: one of them.
+            return
         asks_driver = self._measured.uses_device and self._turn % _DEVICE_TURNS == 0
         self._turn += 1
-        self._weigh(self._measured.pid, asks_driver)
+        self._weighing = self._weigh(self._measured.pid, asks_driver)
 
-    @work(thread=True, exclusive=True, group="engine memory", exit_on_error=False)
+    @work(thread=True, group="engine memory", exit_on_error=False)
     def _weigh(self, pid: int | None, asks_driver: bool) -> None:
         self.post_message(self.Weighed(engine_memory(pid, SystemProbes() if asks_driver else None)))
 
-    def on_stats_screen_weighed(self, message: Weighed) -> None:
+    @on(Weighed)
+    def _weighed(self, message: Weighed) -> None:
         found, before = message.memory, self._memory
         if found is not None and found.device is None and before is not None:
             # It was not asked about this time.

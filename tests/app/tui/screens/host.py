@@ -51,3 +51,9 @@ def seen(pilot: Pilot[None]) -> str:
 def text_of(pilot: Pilot[None], selector: str) -> str:
     """What a ``Static`` says."""
     return str(pilot.app.screen.query_one(selector, Static).content)
+
+
+def keys(host: Host) -> str:
+    """What the line at the bottom offers."""
+    shown = [found.binding for found in host.screen.active_bindings.values()]
+    return ", ".join(dict.fromkeys(binding.description for binding in shown if binding.show))

@@ -12,7 +12,7 @@ from gemma_local.app.tui.glyphs import ASCII
 from gemma_local.app.tui.screens.download import DownloadScreen
 from gemma_local.models.store.progress import FileProgress
 from tests.app.served import Served, served
-from tests.app.tui.screens.host import Host, seen, text_of, until
+from tests.app.tui.screens.host import Host, keys, seen, text_of, until
 from tests.ggufs import Pair
 from tests.hub import Cut, Flip, Status
 
@@ -21,12 +21,6 @@ from tests.hub import Cut, Flip, Status
 def hub(story: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
     with served(story, tmp_path, monkeypatch) as found:
         yield found
-
-
-def keys(host: Host) -> str:
-    """What the line at the bottom offers."""
-    shown = [found.binding for found in host.screen.active_bindings.values()]
-    return ", ".join(dict.fromkeys(binding.description for binding in shown if binding.show))
 
 
 def kept(folder: Path) -> int:
@@ -155,7 +149,10 @@ class Standing(Fetching):
         files = tuple(FileProgress(name, 3 << 30, 16 << 30, "fetching") for name in names)
         self._standing = FetchState("fetching", files, 6 << 30, 32 << 30)
 
+        self.looks = 0
+
     def state(self) -> FetchState:
+        self.looks += 1
         return self._standing
 
 
@@ -178,3 +175,13 @@ async def test_names_are_worth_more_than_bars(name: str, is_whole: bool, has_bar
         assert ("....  19%" in first) is has_bar
         assert len(first) == len(second) == 74
         assert first.endswith("  19%")
+
+
+async def test_all_keys_go_by_the_state_that_is_shown() -> None:
+    fetching = Standing("model.gguf")
+    host = Host(DownloadScreen(fetching))
+    async with host.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: "model.gguf" in text_of(pilot, "#files"))
+        before = fetching.looks
+        assert keys(host) == "Pause, Stop"
+        assert fetching.looks == before

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from gemma_local.app import folders
 from gemma_local.app.readiness import Readiness
 from gemma_local.app.tui.screens.choices import Builtin, Fetch, Quit, UseFile
 from gemma_local.app.tui.screens.first_start import FirstStart
+from gemma_local.models import pocket
 from tests.app.tui.screens.host import Host, seen, until
 from tests.app.tui.screens.test_models_screen import local, sizes
 from tests.waiting import PATIENCE
@@ -197,3 +199,29 @@ async def test_a_small_terminal_can_be_scrolled() -> None:
         await until(pilot, lambda: "Quit" in seen(pilot))
         await pilot.press("pageup", "pageup", "pageup")
         await until(pilot, lambda: "A processor" in seen(pilot))
+
+
+async def test_what_nobody_thought_of_leaves_the_guide_and_a_path(home: Path) -> None:
+    def look(say: Callable[[str], None]) -> Readiness:
+        say("looking at this machine")
+        raise RuntimeError("no such [thing]")
+
+    host = Host(FirstStart(look))
+    async with host.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: "RuntimeError" in seen(pilot))
+        shown = seen(pilot)
+        assert "looking at this machine" not in shown and "In the way" in shown
+        assert "Start on the small guide" in shown and "by its path" in shown
+        # There are no sizes to choose among.
+        assert "fit" not in shown
+        await pilot.press("s")
+        assert host.screen is host.screen_stack[1]
+        await pilot.press("g")
+    assert host.results == [Builtin(pocket_target())]
+    assert "RuntimeError: no such [thing]" in folders.log_path().read_text()
+
+
+def pocket_target() -> Path:
+    found = pocket.pair()
+    assert found is not None
+    return found[0]

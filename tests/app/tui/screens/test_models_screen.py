@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from textual.events import AppBlur, AppFocus
 from textual.widgets import Input
 
+from gemma_local.app import folders
 from gemma_local.app.offers import Offer
 from gemma_local.app.tui.glyphs import ASCII
 from gemma_local.app.tui.screens.choices import Fetch, UseFile
@@ -73,8 +76,9 @@ async def test_sizes_are_shown_at_once_and_filled_in_later() -> None:
         await until(pilot, lambda: "planning" in text_of(pilot, "#saying"))
         assert all(label in seen(pilot) for label in ("E2B", "E4B", "12B", "26B-A4B", "31B"))
         assert "to fetch" not in seen(pilot)
-        # Nothing can be chosen that is not known yet.
+        # Nothing can be chosen that is not known yet, which is said.
         await pilot.press("enter")
+        assert "still looking" in text_of(pilot, "#saying")
         may_go_on.set()
         await until(pilot, found(pilot, "to fetch"))
         assert not host.results
@@ -158,6 +162,7 @@ async def test_a_path_is_checked_before_it_is_taken(
         await until(pilot, found(pilot, "to fetch"))
         for path in (tmp_path / "none.gguf", tmp_path / "text.gguf", drafter, tmp_path):
             host.screen.query_one("#filter", Input).value = f"{path}"
+            await until(pilot, lambda: not host.screen.query("#saying.-error"))
             await pilot.press("enter")
             await until(pilot, lambda: bool(host.screen.query("#saying.-error")))
             assert text_of(pilot, "#saying")
@@ -205,18 +210,43 @@ async def test_trouble_is_a_sentence_and_leaves_a_way() -> None:
     assert host.results == [None]
 
 
-async def test_who_leaves_while_it_looks_stops_it() -> None:
+async def test_what_nobody_thought_of_is_a_sentence_too(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: object) -> Sequence[Offer]:
+        raise RuntimeError("no such [thing]")
+
+    host = Host(ModelPicker(fail))
+    async with host.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: "no such [thing]" in text_of(pilot, "#saying"))
+        assert host.screen.query("#saying.-error") and "E2B" not in seen(pilot)
+        # A path can be typed all the same; looking at it may fail as well.
+        monkeypatch.setattr("gemma_local.models.target.inspect_target", fail)
+        await pilot.press(*"./x.gguf", "enter")
+        await until(pilot, lambda: "no such [thing]" in text_of(pilot, "#saying"))
+        await pilot.press("escape")
+    assert host.results == [None]
+    assert folders.log_path().read_text().count("RuntimeError: no such [thing]") == 2
+
+
+async def test_who_leaves_while_it_looks_stops_it(home: Path) -> None:
     ended = threading.Event()
     begun = threading.Event()
+    ends: list[BaseException] = []
 
     def look(say: Callable[[str], None]) -> Sequence[Offer]:
-        try:
-            while True:
+        while True:
+            try:
                 say("looking at one of very many")
-                begun.set()
-                ended.wait(0.01)
-        finally:
-            ended.set()
+            except Exception:  # noqa: BLE001 - as whoever asks many questions does
+                # Of what is asked something may fail, and the rest is asked: not so here.
+                continue
+            except BaseException as error:
+                ends.append(error)
+                ended.set()
+                raise
+            begun.set()
+            ended.wait(0.01)
 
     host = Host(ModelPicker(look))
     async with host.run_test(size=(80, 24)) as pilot:
@@ -225,3 +255,21 @@ async def test_who_leaves_while_it_looks_stops_it() -> None:
         await until(pilot, lambda: bool(host.results))
         await until(pilot, ended.is_set)
     assert host.results == [None]
+    # Not what ends a task: this is a thread.
+    assert not isinstance(ends[0], asyncio.CancelledError)
+    assert not folders.log_path().exists()
+
+
+async def test_the_keyboard_is_the_filter_s_where_it_opens_in_the_background() -> None:
+    host = picker(sizes())
+    async with host.run_test(size=(80, 24)) as pilot:
+        await until(pilot, found(pilot, "to fetch"))
+        host.post_message(AppBlur())
+        await pilot.pause()
+        another = ModelPicker(lambda _: sizes(), heading="Another list")
+        await host.push_screen(another)
+        await until(pilot, found(pilot, "Another list"))
+        host.post_message(AppFocus())
+        await pilot.pause()
+        await pilot.press(*"e4b")
+        assert another.typed == "e4b"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 
 from gemma_local.app.sessions.entry import Entry
 from gemma_local.app.tui.screens.rewind import RewindPicker
 from gemma_local.models.message import Message, ToolCall
-from tests.app.tui.screens.host import Host, seen, text_of, until
+from tests.app.tui.screens.host import Host, keys, seen, text_of, until
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 CONVERSATION = [
@@ -38,6 +39,9 @@ async def test_the_newest_is_last_and_highlighted() -> None:
         # Counted as /rewind counts, and not as they are kept.
         assert "3  Third" in shown
         assert text_of(pilot, "#saying").startswith("1 message would go")
+        assert keys(host) == "Go back, What goes, Stay"
+        # What follows each of them.
+        assert re.findall(r"(\d) more", shown) == ["6", "2"]
         await pilot.press("up")
         assert text_of(pilot, "#saying").startswith("3 messages would go")
         await pilot.press("enter")
@@ -63,6 +67,11 @@ async def test_a_branch_takes_nothing_away() -> None:
         await until(pilot, lambda: "Third" in seen(pilot))
         assert "Branch off" in text_of(pilot, "#heading")
         assert "stays as it is" in text_of(pilot, "#saying")
+        assert keys(host) == "Branch off, What stays out, Stay"
+        await until(pilot, lambda: "Branch off" in seen(pilot).split("\n")[-1])
+        await pilot.press("ctrl+o")
+        await until(pilot, lambda: "Third" in text_of(pilot, "#preview"))
+        await pilot.press("escape")
         await pilot.press(*"zweite")
         await until(pilot, lambda: "Third" not in seen(pilot))
         await pilot.press("enter")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,20 +10,24 @@ import pytest
 from textual.app import App
 from textual.containers import VerticalScroll
 
+from gemma_local.app.engine_memory import EngineMemory
 from gemma_local.app.launch import prepare
 from gemma_local.app.options import PairOptions
 from gemma_local.app.plain_speed import PlainSpeed
 from gemma_local.app.speed_log import SpeedLog
 from gemma_local.app.tui.charts.view import LinesView
 from gemma_local.app.tui.glyphs import ASCII
+from gemma_local.app.tui.screens import stats
 from gemma_local.app.tui.screens.stats import StatsScreen
 from gemma_local.app.tui.status.measured import Measured
 from gemma_local.app.tui.status.page_screen import PageScreen
 from gemma_local.engine.client import new_id
 from gemma_local.engine.messages import Done, Generate, Stats
 from gemma_local.models.prompt import Text
+from tests.app.tui.screens.host import until
 from tests.app.tui.status.measurements import PARKED, READY, full_log, tally
 from tests.ggufs import Pair
+from tests.waiting import PATIENCE
 
 SIZES = [(40, 24), (80, 24), (120, 40), (200, 60)]
 
@@ -197,6 +202,39 @@ async def test_of_many_answers_the_last_are_shown_and_counted_rightly() -> None:
         columns = len(chart[4].split()) - 1
         first, last = map(int, chart[6].split())
         assert (columns, last) == (last - first + 1, 90)
+
+
+async def test_a_driver_that_does_not_answer_holds_one_thread(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    may_go_on = threading.Event()
+    asked: list[int | None] = []
+    looks: list[None] = []
+
+    def weigh(pid: int | None, _: object) -> EngineMemory | None:
+        asked.append(pid)
+        may_go_on.wait(PATIENCE)
+        return EngineMemory(3 << 30, 1 << 30)
+
+    class Looking(StatsScreen):
+        def renew(self) -> None:
+            looks.append(None)
+            super().renew()
+
+    monkeypatch.setattr(stats, "engine_memory", weigh)
+    monkeypatch.setattr(stats, "_SECONDS", 0.02)
+    app = Host()
+    async with app.run_test(size=(80, 24)) as pilot:
+        screen = Looking(Measured(full_log(), READY, pid=1))
+        await app.push_screen(screen)
+        try:
+            await until(pilot, lambda: len(looks) > 10)
+            assert asked == [1]
+        finally:
+            may_go_on.set()
+        # It goes on being looked at, with what has been answered at last.
+        await until(pilot, lambda: len(asked) > 1)
+        await until(pilot, lambda: "its own now" in page(screen))
 
 
 async def test_in_ascii_nothing_else_is_painted() -> None:
