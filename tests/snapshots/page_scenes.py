@@ -153,9 +153,10 @@ def _page(
     *keys: str,
     then: str = "",
     beside: str = "",
+    no_more: str = "",
 ) -> Scene:
     """``text`` is what the page has once it is complete; then keys are pressed, and ``then`` is
-    what it has after that, with ``beside`` it where there is room."""
+    what it has after that, with ``beside`` it, and ``no_more`` gone, where there is room."""
 
     async def show(pilot: Pilot[None]) -> None:
         await until(pilot, text)
@@ -163,6 +164,8 @@ def _page(
         await until(pilot, then)
         if pilot.app.size.width > 100:
             await until(pilot, beside)
+            if no_more:
+                await until(pilot, no_more, gone=True)
 
     shown: Show = show
     return Scene(name, lambda theme: PageStage(make, theme), shown)
@@ -188,7 +191,16 @@ SCENES = [
     ),
     _page("models", lambda: ModelPicker(lambda _: _offers(), loaded=None), "to fetch", "down"),
     _page("sessions", _sessions, "the mean fail", "down", beside="the Drava"),
-    _page("sessions-search", _sessions, "the mean fail", *"skip", then="names. 1. Skip it."),
+    # What lies beside is read again, from the place that was found on.
+    _page(
+        "sessions-search",
+        _sessions,
+        "the mean fail",
+        *"skip",
+        then="names. 1. Skip it.",
+        beside="Assistant",
+        no_more="You",
+    ),
     _page("rewind", lambda: RewindPicker(_entries(), now=NOW), "Which stations"),
     _page("stats", lambda: StatsScreen(Measured(full_log(), READY, label="exact")), "17.8"),
     _page("stats-empty", lambda: StatsScreen(Measured(SpeedLog())), "Nothing was answered"),

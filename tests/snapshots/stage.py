@@ -31,6 +31,8 @@ from gemma_local.app.tui.themes import THEMES
 
 FOLDER: Final = Path("/home/you/weather")
 """Where the conversations are had."""
+_PATIENCE: Final = 30.0
+"""Seconds to wait for something to be seen."""
 _VARIABLES: Final = ("NO_COLOR", "TMUX", "SSH_CONNECTION", "GEMMA_LOCAL_MODEL", "TERM_PROGRAM")
 
 Show = Callable[[Pilot[None]], Awaitable[None]]
@@ -83,10 +85,10 @@ def chat_of(pilot: Pilot[None], status: Status) -> ChatScreen:
     return chat
 
 
-async def until(pilot: Pilot[None], text: str, seconds: float = 30.0) -> None:
-    """Wait for what a thread brings onto the screen."""
-    end = asyncio.get_running_loop().time() + seconds
-    while text not in _text(pilot):
+async def until(pilot: Pilot[None], text: str, *, gone: bool = False) -> None:
+    """Wait for what a thread brings onto the screen, or takes away from it."""
+    end = asyncio.get_running_loop().time() + _PATIENCE
+    while (text in _text(pilot)) is gone:
         assert asyncio.get_running_loop().time() < end, _text(pilot)
         await asyncio.sleep(0.01)
         await pilot.pause()

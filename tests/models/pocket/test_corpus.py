@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import random
+import re
+from pathlib import Path
 
 import pytest
 
 from gemma_local.app import quick_tasks
+from gemma_local.app.attachments import attach
 from gemma_local.models.message import Message
 from gemma_local.models.pocket.train.corpus import (
+    attached,
     everyday,
     guide,
     helpers,
     mix,
+    project,
     tool_head,
     tool_sessions,
     words,
@@ -133,3 +138,48 @@ def test_edits_and_lookups_copy_from_what_was_read() -> None:
                     seen += 1
                     assert str(call.arguments["old"]) in results
     assert seen > 50
+
+
+def test_what_one_task_changed_the_next_ones_find_changed() -> None:
+    """Files of a conversation as its results show them, followed through its edits."""
+    rng = random.Random(6)
+    tasks, later_reads = 0, 0
+    for _ in range(150):
+        sample = project.conversation(rng, "train", tool_head.Head())
+        shown: dict[str, str] = {}
+        call = None
+        for message in sample.messages:
+            tasks += message.role == "user"
+            if message.calls:
+                call = message.calls[0]
+                continue
+            if message.role != "tool" or call is None or "path" not in call.arguments:
+                continue
+            path = str(call.arguments["path"])
+            if call.name == "edit":
+                old, new = str(call.arguments["old"]), str(call.arguments["new"])
+                assert old != new
+                assert old in shown[path]
+                count = -1 if call.arguments.get("all") else 1
+                shown[path] = shown[path].replace(old, new, count)
+            elif call.name == "read" and "limit" not in call.arguments:
+                lines = re.sub(r"(?m)^\d+(?:\||\t|: )", "", message.text)
+                later_reads += path in shown
+                assert shown.get(path, lines) == lines
+                shown[path] = lines
+    assert tasks > 400
+    assert later_reads > 100
+
+
+def test_questions_about_attached_files_are_put_as_the_program_puts_them(tmp_path: Path) -> None:
+    rng = random.Random(7)
+    for _ in range(40):
+        sample = attached.sample(rng, "train")
+        question, heading, rest = sample.messages[0].text.partition("\n\nFile ")
+        path, _, content = rest.partition(":\n")
+        text = content.partition("\n")[2].removesuffix("```")
+        file = tmp_path / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        assert heading
+        assert attach(question, tmp_path, may_read_secrets=True).text == sample.messages[0].text

@@ -70,6 +70,8 @@ def rename_session(
     file = file or workspace.code_file(rng, split)
     old, _ = rng.choice(file.places)
     new = identifier(rng, split)
+    while new == old:
+        new = identifier(rng, split)
     question = ask(rng, split, _RENAME, _RENAME_TEST, file=file.path, old=old, new=new)
     return session(
         question,
@@ -109,14 +111,9 @@ def replace_session(
     at = rng.choice([n for n, line in enumerate(file.lines) if line])
     old = file.lines[at]
     indent = old[: len(old) - len(old.lstrip())]
-    new = indent + rng.choice(
-        (
-            f"# {word(rng, split)} {word(rng, split)}",
-            f"{identifier(rng, split)} = {workspace.value(rng, split)}",
-            f"return {identifier(rng, split)}",
-            f"{made_up(rng, split)} {word(rng, split)} {made_up(rng, split)}",
-        )
-    )
+    new = old
+    while new == old:
+        new = indent + _another_line(rng, split)
     question = ask(
         rng, split, _REPLACE, _REPLACE_TEST, file=file.path, line=old.strip(), other=new.strip()
     )
@@ -135,6 +132,18 @@ def replace_session(
             (f"I replaced the line in `{file.path}`.", f"The line in `{file.path}` is changed.")
         ),
         begin,
+    )
+
+
+def _another_line(rng: random.Random, split: Split) -> str:
+    """A line of no kind in particular."""
+    return rng.choice(
+        (
+            f"# {word(rng, split)} {word(rng, split)}",
+            f"{identifier(rng, split)} = {workspace.value(rng, split)}",
+            f"return {identifier(rng, split)}",
+            f"{made_up(rng, split)} {word(rng, split)} {made_up(rng, split)}",
+        )
     )
 
 
