@@ -15,6 +15,7 @@ from gemma_local.models.pocket.train.corpus import (
     guide,
     helpers,
     off_ground,
+    project,
     repeating,
     small_talk,
     tool_head,
@@ -57,6 +58,23 @@ def calls(count: int) -> list[Sample]:
     return found
 
 
+def later_calls(count: int) -> list[Sample]:
+    """Calls of the third task of a conversation or of a later one, the tasks before it done."""
+    rng = random.Random(f"{_SEED}/later tools")
+    found: list[Sample] = []
+    while len(found) < count:
+        begin = tool_head.make_head(rng, "test")
+        whole = project.conversation(rng, "test", begin)
+        later = [step for step in tool_sessions.steps(whole) if _tasks(step) >= 3]
+        if later:
+            found.append(rng.choice(later))
+    return found
+
+
+def _tasks(sample: Sample) -> int:
+    return sum(message.role == "user" for message in sample.messages)
+
+
 _MAKERS: Final[dict[str, Callable[[random.Random, Literal["test"]], Sample]]] = {
     "guide_phrasing": guide.sample,
     "off_ground": off_ground.sample,
@@ -74,6 +92,7 @@ SIZES: Final = {
     "guide": 100,
     "guide_phrasing": 100,
     "tools": 100,
+    "later_tools": 50,
     "python": 50,
     "off_ground": 50,
     "snippet": 50,
@@ -95,5 +114,7 @@ def held_out(name: str, count: int | None = None) -> list[Sample]:
         return random.Random(f"{_SEED}/guide").sample(every, min(count, len(every)))
     if name == "tools":
         return calls(count)
+    if name == "later_tools":
+        return later_calls(count)
     rng = random.Random(f"{_SEED}/{name}")
     return [_MAKERS[name](rng, "test") for _ in range(count)]

@@ -61,7 +61,13 @@ def test_the_files_are_small_and_come_with_card_and_licence(files: tuple[Path, P
 
 @pytest.mark.parametrize(
     ("name", "count", "least"),
-    [("guide", 12, 10), ("python", 10, 9), ("off_ground", 8, 7), ("tools", 6, 5)],
+    [
+        ("guide", 12, 10),
+        ("python", 10, 9),
+        ("off_ground", 8, 7),
+        ("tools", 6, 5),
+        ("later_tools", 6, 5),
+    ],
 )
 def test_held_out_questions_are_answered_and_drafting_changes_nothing(
     engine: Engine, files: tuple[Path, Path], name: str, count: int, least: int
