@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
+from itertools import groupby
 from pathlib import Path
 from typing import Final
 
@@ -21,6 +22,8 @@ KEPT: Final = 500
 LONGEST: Final = 1 << 18
 """Bytes of a text that is kept; longer ones are files rather than something to write again."""
 
+_ATTEMPTS: Final = 4
+"""To cut a file down while others write to it, with all lines in their order."""
 _MOST_BYTES: Final = 1 << 24
 _BINARY: Final = getattr(os, "O_BINARY", 0)
 
@@ -83,17 +86,34 @@ class PromptHistory:
         if not lock.acquire():
             return
         try:
-            with self.path.open("rb") as old:
+            with ExitStack() as opened:
+                old = opened.enter_context(self.path.open("rb"))
                 # The last line may be one that is just being written.
-                whole, _, unfinished = old.read().rpartition(b"\n")
-                lines = list(filter(None, whole.split(b"\n")))[-self._kept :]
-                replace_file(self.path, b"".join(line + b"\n" for line in lines))
-                # What others wrote meanwhile; what they write now, they notice.
-                if late := unfinished + old.read():
-                    with self.path.open("ab", buffering=0) as new:
-                        new.write(late)
+                whole, _, late = old.read().rpartition(b"\n")
+                # Whoever noticed that the file was cut down has written a line twice.
+                lines = [line for line, _ in groupby(whole.split(b"\n")) if line][-self._kept :]
+                kept = b"".join(line + b"\n" for line in lines)
+                for left in reversed(range(_ATTEMPTS)):
+                    replace_file(self.path, kept)
+                    # What others wrote meanwhile; what they write now, they notice.
+                    late += old.read()
+                    if not late:
+                        return
+                    if not left:
+                        with self.path.open("ab", buffering=0) as new:
+                            new.write(late)
+                        return
+                    # It belongs before what they have written since.
+                    old = opened.enter_context(self.path.open("rb"))
+                    since, _, unfinished = old.read()[len(kept) :].rpartition(b"\n")
+                    kept = b"".join(map(_as_lines, (kept, late, since)))
+                    late = unfinished
         finally:
             lock.release()
+
+
+def _as_lines(data: bytes) -> bytes:
+    return data if not data or data.endswith(b"\n") else data + b"\n"
 
 
 def _read(path: Path) -> list[bytes]:

@@ -192,8 +192,8 @@ class DownloadScreen(Screen[Path | None]):
     # --------------------------------------------------------------------------- actions
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Only what makes sense with what is shown: all keys go by the same state."""
-        state = self._shown[0] if self._shown is not None else self._fetching.state()
+        """Only what makes sense at the moment."""
+        state = self._fetching.state()
         match action:
             case "stop" | "stay":
                 return self._asks

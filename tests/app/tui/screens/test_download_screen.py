@@ -149,10 +149,7 @@ class Standing(Fetching):
         files = tuple(FileProgress(name, 3 << 30, 16 << 30, "fetching") for name in names)
         self._standing = FetchState("fetching", files, 6 << 30, 32 << 30)
 
-        self.looks = 0
-
     def state(self) -> FetchState:
-        self.looks += 1
         return self._standing
 
 
@@ -175,13 +172,3 @@ async def test_names_are_worth_more_than_bars(name: str, is_whole: bool, has_bar
         assert ("....  19%" in first) is has_bar
         assert len(first) == len(second) == 74
         assert first.endswith("  19%")
-
-
-async def test_all_keys_go_by_the_state_that_is_shown() -> None:
-    fetching = Standing("model.gguf")
-    host = Host(DownloadScreen(fetching))
-    async with host.run_test(size=(80, 24)) as pilot:
-        await until(pilot, lambda: "model.gguf" in text_of(pilot, "#files"))
-        before = fetching.looks
-        assert keys(host) == "Pause, Stop"
-        assert fetching.looks == before
