@@ -71,7 +71,7 @@ class Readiness:
     @property
     def here(self) -> tuple[Offer, ...]:
         """Files on this disk that can be run."""
-        return tuple(offer for offer in self.offers if offer.path is not None and offer.fits)
+        return tuple(filter(_can_run_here, self.offers))
 
     @property
     def sizes(self) -> tuple[Offer, ...]:
@@ -79,13 +79,17 @@ class Readiness:
         return tuple(offer for offer in self.offers if offer.path is None)
 
 
-def look(say: Say = lambda _: None, machine: Machine | None = None) -> Readiness:
+def look(
+    say: Say = lambda _: None, machine: Machine | None = None, *, briefly: bool = False
+) -> Readiness:
     """Find it out; takes seconds, so not in the thread of a screen. Never raises: what cannot be
     found out is a trouble.
 
     Args:
         say: hears a few words about what is being done.
         machine: what to plan for, by default this one.
+        briefly: where the small guide is all that can be run, the memory's speed is left alone: to
+            measure it takes two seconds of processor time, and there is nothing to choose.
     """
     failed: list[str] = []
 
@@ -102,12 +106,23 @@ def look(say: Say = lambda _: None, machine: Machine | None = None) -> Readiness
     if machine is None:
         library = attempt("the models that are here", installed_library, None)
         here = detect(store=library.folder if library is not None else None)
-        say("measuring the memory's speed")
-        attempt("the memory's speed", lambda: memory_speed(here), None)
     else:
         here = machine
-    nothing: tuple[Offer, ...] = ()
-    found = attempt("what can run", lambda: offers(here, say), nothing)
+    builtin = attempt("the small guide", _builtin, None)
+    is_offline = attempt("the network", _is_offline, False)
+    lacks_network = not attempt("the network", has_network, True)
+
+    def offered() -> tuple[Offer, ...]:
+        nothing: tuple[Offer, ...] = ()
+        return attempt("what can run", lambda: offers(here, say), nothing)
+
+    is_brief = briefly and builtin is not None and (is_offline or lacks_network)
+    found = offered() if is_brief else ()
+    if not is_brief or any(map(_can_run_here, found)):
+        if machine is None:
+            say("measuring the memory's speed")
+            attempt("the memory's speed", lambda: memory_speed(here), None)
+        found = offered()
     suited, why = _suited(found)
     broken = [trouble for trouble in troubles_of(here, None, (), ()) if trouble.is_broken]
     return Readiness(
@@ -115,15 +130,19 @@ def look(say: Say = lambda _: None, machine: Machine | None = None) -> Readiness
         offers=found,
         suited=suited,
         why=why,
-        builtin=attempt("the small guide", _builtin, None),
-        is_offline=attempt("the network", _is_offline, False),
-        lacks_network=not attempt("the network", has_network, True),
+        builtin=builtin,
+        is_offline=is_offline,
+        lacks_network=lacks_network,
         troubles=(
             *(f"{trouble.sentence} {trouble.remedy}".strip() for trouble in broken),
             *_disk(here, suited),
-            *failed,
+            *dict.fromkeys(failed),
         ),
     )
+
+
+def _can_run_here(offer: Offer) -> bool:
+    return offer.path is not None and offer.fits
 
 
 def machine_lines(machine: Machine) -> tuple[str, ...]:

@@ -159,3 +159,22 @@ def test_the_disk_must_have_room(home: Path) -> None:
     assert recorded.disk is not None
     full = replace(recorded, disk=replace(recorded.disk, free=GIB))
     assert any("make room first" in trouble for trouble in look(machine=full).troubles)
+
+
+def test_the_memory_is_not_measured_where_there_is_nothing_to_choose(
+    home: Path, story: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    said: list[str] = []
+    found = look(said.append, briefly=True)
+    assert found.only_builtin and not found.troubles
+    assert "measuring the memory's speed" not in said
+    # With a file there is something to choose, so that its speed is to be known.
+    Library().add(story.target)
+    assert not look(said.append, briefly=True).only_builtin
+    assert said.count("measuring the memory's speed") == 1
+    said.clear()
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(readiness, "has_network", lambda: True)
+    assert not look(said.append, briefly=True).only_builtin
+    assert "measuring the memory's speed" in said

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from textual import on, work
@@ -168,7 +169,7 @@ class FirstStart(Screen[FirstChoice]):
             if self._look is None:
                 from gemma_local.app.readiness import look
 
-                self._look = look
+                self._look = partial(look, briefly=not self._trouble)
             self.post_message(self.Found(self._look(say)))
 
     @on(Said)
