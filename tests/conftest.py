@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import compileall
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,8 @@ if _offline not in _places:
 # script that is edited twice within a second would be run as it was before, since what was compiled
 # of it bears the same second and the same size.
 os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+# Those that run tests may: what pytest makes of a test's assertions takes a while, each time.
+sys.dont_write_bytecode = False
 for _room in ("app", "engine", "models"):
     compileall.compile_dir(Path(__file__).parents[1] / _room, quiet=2)
 
@@ -40,4 +43,4 @@ def pytest_xdist_auto_num_workers() -> int:
     # Not at the top: what is imported before coverage begins to look would not count.
     from gemma_local.engine.threads import usable_cpus
 
-    return usable_cpus() + 1
+    return usable_cpus() + 2

@@ -26,7 +26,7 @@ _SURE: Final = 1.5
 """Standard errors that are allowed for."""
 _CLIP: Final = 3.0
 """A pass counts for at most so many times the usual seconds."""
-_EVERY: Final = 4
+_EVERY: Final = 8
 """Passes between two comparisons."""
 _RECENT: Final = 12
 """Passes with drafts after which plain ones are too long ago to be compared with."""
