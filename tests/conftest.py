@@ -43,4 +43,4 @@ def pytest_xdist_auto_num_workers() -> int:
     # Not at the top: what is imported before coverage begins to look would not count.
     from gemma_local.engine.threads import usable_cpus
 
-    return usable_cpus() + 2
+    return usable_cpus() + 1
