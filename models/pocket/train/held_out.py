@@ -47,27 +47,21 @@ def guide_by_hand() -> list[Sample]:
     ]
 
 
-def calls(count: int) -> list[Sample]:
-    """Sessions with tools, each up to one of its calls."""
-    rng = random.Random(f"{_SEED}/tools")
+def calls(
+    name: str,
+    count: int,
+    make: Callable[[random.Random, Literal["test"], tool_head.Head], Sample],
+    *,
+    first: int = 1,
+) -> list[Sample]:
+    """Sessions with tools, each up to one of its calls, of the ``first`` task or of a later one."""
+    rng = random.Random(f"{_SEED}/{name}")
     found: list[Sample] = []
     while len(found) < count:
-        begin = tool_head.make_head(rng, "test")
-        session = tool_sessions.sample(rng, "test", begin)
-        found.append(rng.choice(list(tool_sessions.steps(session))))
-    return found
-
-
-def later_calls(count: int) -> list[Sample]:
-    """Calls of the third task of a conversation or of a later one, the tasks before it done."""
-    rng = random.Random(f"{_SEED}/later tools")
-    found: list[Sample] = []
-    while len(found) < count:
-        begin = tool_head.make_head(rng, "test")
-        whole = project.conversation(rng, "test", begin)
-        later = [step for step in tool_sessions.steps(whole) if _tasks(step) >= 3]
-        if later:
-            found.append(rng.choice(later))
+        session = make(rng, "test", tool_head.make_head(rng, "test"))
+        steps = [step for step in tool_sessions.steps(session) if _tasks(step) >= first]
+        if steps:
+            found.append(rng.choice(steps))
     return found
 
 
@@ -113,8 +107,8 @@ def held_out(name: str, count: int | None = None) -> list[Sample]:
         every = guide_by_hand()
         return random.Random(f"{_SEED}/guide").sample(every, min(count, len(every)))
     if name == "tools":
-        return calls(count)
+        return calls(name, count, tool_sessions.sample)
     if name == "later_tools":
-        return later_calls(count)
+        return calls("later tools", count, project.conversation, first=3)
     rng = random.Random(f"{_SEED}/{name}")
     return [_MAKERS[name](rng, "test") for _ in range(count)]

@@ -14,7 +14,7 @@ from gemma_local.app.settings import Settings
 from gemma_local.app.tui.approval.card import ApprovalCard
 from gemma_local.app.tui.consents import Consents
 from tests.app.running import STORY
-from tests.app.tui.chatting import chatting
+from tests.app.tui.chatting import Chat, chatting
 from tests.app.workspace.test_command import left_over
 from tests.ggufs import Pair
 from tests.waiting import nap
@@ -89,13 +89,18 @@ async def test_commands_wait_as_well(story: Pair) -> None:
         assert sorted(info.title for info in store.list()) == ["first", "second"]
 
 
+async def two_wait(chat: Chat) -> None:
+    """While the model answers "first"."""
+    await chat.ready()
+    await chat.send("first")
+    await chat.until(lambda: chat.answers)
+    await chat.send("second")
+    await chat.send("third")
+
+
 async def test_what_waits_comes_back_when_everything_is_stopped(endless: Pair) -> None:
     async with chatting(endless, temperature=1.0) as chat:
-        await chat.ready()
-        await chat.send("first")
-        await chat.until(lambda: chat.answers)
-        await chat.send("second")
-        await chat.send("third")
+        await two_wait(chat)
         await chat.pilot.press("escape")
         await chat.ready()
         assert chat.written == "second\n\nthird"
@@ -104,11 +109,7 @@ async def test_what_waits_comes_back_when_everything_is_stopped(endless: Pair) -
 
 async def test_what_waits_comes_back_before_what_is_being_written(endless: Pair) -> None:
     async with chatting(endless, temperature=1.0) as chat:
-        await chat.ready()
-        await chat.send("first")
-        await chat.until(lambda: chat.answers)
-        await chat.send("second")
-        await chat.send("third")
+        await two_wait(chat)
         chat.screen.composer.write("half a sentence")
         await chat.pilot.press("left", "escape")
         await chat.ready()
