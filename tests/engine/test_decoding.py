@@ -61,6 +61,10 @@ def test_what_the_text_said_before_is_drafted_to_the_end_of_the_turn(
 
         def spy(seats: list[Seat], threads: int, context: int) -> Step:
             found.extend(list(seat.continuation) for seat in seats)
+            for seat in seats:
+                # A pass that keeps a long draft may end exactly where the turn does, whose end
+                # then is the target's next token and never part of a draft.
+                seat.room = min(seat.room, 2)
             return plan(seats, threads, context)
 
         monkeypatch.setattr(decoder.pace, "plan", spy)
