@@ -12,18 +12,19 @@ class Guide(Protocol):
 
     @property
     def wants_confidence(self) -> bool:
-        """Whether the drafter should say how likely it takes its tokens to be."""
+        """Whether the drafter should say how likely it takes its tokens to be, which then decides
+        how many it makes."""
         ...
 
     def begun(self, index: int) -> list[int]:
         """Tokens with which the draft of a sequence begins: the drafter goes on after them."""
         ...
 
-    def goes_on(self, index: int, confidence: float | None) -> bool:
+    def goes_on(self, index: int, confidence: float) -> bool:
         """Whether another token is worth making for a sequence, now that one has been made.
 
-        ``confidence`` is the probability that the drafter states for it, 0 to 1, None if it was
-        not wanted.
+        Asked only where confidence is wanted: the probability that the drafter states for it, 0
+        to 1.
         """
         ...
 

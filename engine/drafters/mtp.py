@@ -42,7 +42,7 @@ class MtpDrafter:
         """
         context = self._context
         begun = [guide.begun(i) if guide is not None else [] for i in range(len(sequences))]
-        asks = guide is not None and guide.wants_confidence
+        asker = guide if guide is not None and guide.wants_confidence else None
         drafts: list[list[int]] = [[] for _ in sequences]
         active = [i for i, length in enumerate(lengths) if length > 0]
         # In the order of their slots: any other one llama.cpp takes apart into several passes.
@@ -63,8 +63,7 @@ class MtpDrafter:
                 if place >= len(begun[i]):
                     token = int(logits[row].argmax())
                     drafts[i].append(token)
-                    stated = confidence(logits[row]) if asks else None
-                    goes_on = guide is None or guide.goes_on(i, stated)
+                    goes_on = asker is None or asker.goes_on(i, confidence(logits[row]))
                     if not goes_on or len(drafts[i]) >= lengths[i] or self._ends_turn(token):
                         continue
                 context.activations[len(still_active)] = nextn[row]

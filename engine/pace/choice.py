@@ -207,7 +207,7 @@ class Choice:
             tracker.probing.restart()
             # Alone, one that is sure of itself may go on; else all others would wait for it.
             most = len(chances) if len(self._seats) == 1 else length
-            return Prospect(extra, worth, making, chances, most)
+            return Prospect(extra, worth, making, chances, most, planned=length)
         tracker.park(_reason(chances or option.found, extra, base / len(self._seats)))
         return Prospect(extra, worth, making, chances[:1], self._probes(seat, chances, base))
 

@@ -9,9 +9,26 @@ class Prospect:
     """What is known of a draft so far, and what may come of it.
 
     ``begun`` are tokens that were found in the text, after which the drafter goes on, if at all.
-    ``most`` is how many tokens the drafter may add. ``reached`` has for each token so far the
-    chance that all up to it are kept, ``confidences`` what the drafter stated of its own.
+    ``most`` is how many tokens the drafter may add where what it states of each decides about the
+    next, ``planned`` how many it adds where it is not asked. ``reached`` has for each token so far
+    the chance that all up to it are kept, ``confidences`` what the drafter stated of its own.
     """
+
+    __slots__ = (
+        "_best",
+        "_extra",
+        "_per_token",
+        "_reached",
+        "_value",
+        "begun",
+        "best_length",
+        "chances",
+        "confidences",
+        "most",
+        "planned",
+        "reached",
+        "worth",
+    )
 
     def __init__(
         self,
@@ -22,6 +39,7 @@ class Prospect:
         most: int = 0,
         begun: list[int] | None = None,
         begun_chances: Sequence[float] = (),
+        planned: int | None = None,
     ) -> None:
         """
         Args:
@@ -31,11 +49,13 @@ class Prospect:
             chances: for each token that the drafter may add, before it is known, given that those
                 before it are kept.
             begun_chances: the same for each token of ``begun``.
+            planned: None for ``most``.
         """
         self.begun = begun or []
         self.most = most
+        self.planned = most if planned is None else planned
         self.worth = worth
-        self.confidences: list[float | None] = []
+        self.confidences: list[float] = []
         self.reached: list[float] = []
         self.best_length = 0
         self._extra = extra
@@ -49,7 +69,15 @@ class Prospect:
 
     def afresh(self, most: int) -> Prospect:
         """The same before anything was drafted, of one that ``begun`` with nothing."""
-        return Prospect(self._extra, self.worth, self._per_token, self.chances, most)
+        planned = self.planned if most == self.most else most
+        return Prospect(
+            *(self._extra, self.worth, self._per_token, self.chances, most), planned=planned
+        )
+
+    def take(self, count: int) -> None:
+        """The drafter made so many tokens without being asked about any."""
+        for chance in self.chances[:count]:
+            self._weigh(chance)
 
     def _weigh(self, chance: float) -> int:
         """One token more; how many there are now."""
@@ -62,7 +90,7 @@ class Prospect:
             self._best, self.best_length = here, length
         return length
 
-    def add(self, chance: float, confidence: float | None) -> bool:
+    def add(self, chance: float, confidence: float) -> bool:
         """The drafter made a token that is kept with this chance; whether to make another: whether
         some longer draft gains more than stopping here."""
         length = self._weigh(chance)

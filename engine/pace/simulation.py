@@ -196,7 +196,7 @@ class _Run:
                 index = min(self._at[i] + place, len(self._texts[i].tokens) - 1)
                 own.append(self._texts[i].drafted(index, place))
                 stated = self._texts[i].tokens[index].confidence
-                if not step.goes_on(i, stated if step.wants_confidence else None):
+                if step.wants_confidence and not step.goes_on(i, stated):
                     break
         return made
 

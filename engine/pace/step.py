@@ -49,6 +49,11 @@ class Step:
                 makes = makes or prospect.most > 0
                 self.is_drafting = self.is_drafting or not seat.tracker.parked_now
         self.wants_confidence = makes and calibration.wanted()
+        if makes and not self.wants_confidence:
+            # Nothing that could change the plan is learned on the way.
+            for i, prospect in enumerate(prospects):
+                if prospect is not None:
+                    self.lengths[i] = prospect.planned
         self._prospects = prospects
         self._groups = groups
         self._made: Sequence[Sequence[int]] = [()] * len(seats)
@@ -72,25 +77,23 @@ class Step:
         prospect = self._prospects[index]
         return prospect.begun if prospect is not None else []
 
-    def goes_on(self, index: int, confidence: float | None) -> bool:
+    def goes_on(self, index: int, confidence: float) -> bool:
         """Whether another token is worth making for a sequence, now that one has been made.
 
-        ``confidence`` is the probability that the drafter states for it, None if it was not asked.
+        ``confidence`` is the probability that the drafter states for it.
         """
         prospect = self._prospects[index]
         if prospect is None:
             return True
         began = time.perf_counter()
         tracker = self.seats[index].tracker
-        if confidence is not None and not 0.0 <= confidence <= 1.0:
-            # Logits that are no numbers have no probability.
-            confidence = None
-        if confidence is None or not self._trusts:
-            place = len(prospect.begun) + len(prospect.confidences)
-            chance = expit(self._places[place] + tracker.by_place.shift)
-        else:
+        if self._trusts and 0.0 <= confidence <= 1.0:
             usual = self._classes[self._calibration.place(confidence)]
             chance = expit(usual + tracker.by_confidence.shift)
+        else:
+            # Logits that are no numbers have no probability.
+            place = len(prospect.begun) + len(prospect.confidences)
+            chance = expit(self._places[place] + tracker.by_place.shift)
         goes_on = prospect.add(chance, confidence)
         self.seconds += time.perf_counter() - began
         return goes_on
@@ -103,7 +106,12 @@ class Step:
         self._made = made
         lengths: list[int] = []
         for prospect, own in zip(self._prospects, made, strict=True):
-            lengths.append(len(own) if prospect is None else prospect.best_length)
+            if prospect is None:
+                lengths.append(len(own))
+                continue
+            if own and not self.wants_confidence:
+                prospect.take(len(own))
+            lengths.append(prospect.best_length)
         for group in self._groups:
             if len(group) > 1:
                 self._align(group, lengths)

@@ -65,7 +65,7 @@ class _Told:
     def begun(self, index: int) -> list[int]:
         return self._guide.begun(index)
 
-    def goes_on(self, index: int, confidence: float | None) -> bool:
-        stated = None if confidence is None else self._coins.stated[self._place]
+    def goes_on(self, index: int, confidence: float) -> bool:
+        stated = self._coins.stated[self._place]
         self._place += 1
         return self._guide.goes_on(index, stated)

@@ -216,13 +216,13 @@ class Told:
     wants_confidence = True
 
     def __init__(self, begun: list[int]) -> None:
-        self.stated: list[float | None] = []
+        self.stated: list[float] = []
         self._begun = begun
 
     def begun(self, index: int) -> list[int]:
         return self._begun
 
-    def goes_on(self, index: int, confidence: float | None) -> bool:
+    def goes_on(self, index: int, confidence: float) -> bool:
         self.stated.append(confidence)
         return len(self.stated) < 3
 
@@ -249,7 +249,7 @@ def test_the_drafter_goes_on_behind_what_was_begun(ggufs: Path) -> None:
     # The first token is "Once"; two words were begun, and three are asked for.
     assert draft == next_ids[2:5]
     assert len(guide.stated) == 3
-    assert all(stated is not None and 0.5 < stated <= 1.0 for stated in guide.stated)
+    assert all(0.5 < stated <= 1.0 for stated in guide.stated)
 
 
 @pytest.mark.parametrize("size", [100, 128, 300, 262_144])

@@ -37,8 +37,8 @@ def make(step: Step, stated: Sequence[float]) -> list[list[int]]:
     for i, length in enumerate(step.lengths):
         while len(made[i]) < length:
             made[i].append(7)
-            confidence = stated[len(made[i]) % len(stated)] if step.wants_confidence else None
-            if not step.goes_on(i, confidence):
+            confidence = stated[len(made[i]) % len(stated)]
+            if step.wants_confidence and not step.goes_on(i, confidence):
                 break
     return made
 

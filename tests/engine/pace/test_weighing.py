@@ -59,7 +59,7 @@ def test_a_draft_that_is_weighed_on_the_way_ends_where_it_would_have(
     made = 0
     while made < most:
         made += 1
-        if not prospect.add(chances[made - 1], None):
+        if not prospect.add(chances[made - 1], 0.9):
             break
     assert made <= most
     planned, _gain = best_length(curve(chances[:most]), extra, worth, making)
