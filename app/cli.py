@@ -107,6 +107,7 @@ def _answer_or_chat(words: list[str]) -> int:
     options = arguments.parse_answer(words, with_settings)
     has_input = sys.stdin is not None and not sys.stdin.isatty()
     if options.prompt is not None or has_input:
+        _begin_the_engine()
         if options.best:
             from gemma_local.app.best import errand as contest
 
@@ -130,12 +131,20 @@ def _answer_or_chat(words: list[str]) -> int:
         what = "--raw" if options.raw else f"--output {options.output}"
         raise UsageError(f"{what} needs a prompt: give one with -p or on standard input")
     if options.plain or not _has_screen():
+        _begin_the_engine()
         from gemma_local.app import chat
 
         return chat.run(options)
     from gemma_local.app.tui.start import run as open_screens
 
     return open_screens(options)
+
+
+def _begin_the_engine() -> None:
+    """It starts while the modules that answer are imported."""
+    from gemma_local.app import early_engine
+
+    early_engine.begin()
 
 
 def _has_screen() -> bool:

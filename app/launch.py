@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from gemma_local.app import folders
+from gemma_local.app import early_engine, folders
 from gemma_local.app.errors import NoModel, UnfitBuild, UsageError
 from gemma_local.app.known_speeds import known_bandwidth, past_runs
 from gemma_local.app.options import PairOptions
@@ -17,6 +17,7 @@ from gemma_local.app.terminal import note, progress
 from gemma_local.engine.client import Engine, EngineDied, EngineFailed
 from gemma_local.engine.hardware.detection import detect
 from gemma_local.engine.hardware.machine import Machine
+from gemma_local.engine.hardware.probes import SystemProbes
 from gemma_local.engine.messages import Load, Loading, Ready
 from gemma_local.engine.plan.candidate import candidate_of_files
 from gemma_local.engine.plan.choice import SizePlan, plan_one, require
@@ -53,6 +54,8 @@ class Launch:
     """Where, and how fast it is expected to be; None where that cannot be told."""
     why_so_many: str = ""
     """What speaks for this number of sequences, where work for several was planned."""
+    engine: Engine | None = field(default=None, compare=False, repr=False)
+    """One that was begun meanwhile, for the first time that this is opened."""
 
     def with_states(self) -> Launch:
         """The same, keeping the states of named sessions on disk."""
@@ -67,7 +70,9 @@ class Launch:
         """
         if self.remark:
             note(self.remark)
-        engine = Engine(folders.log_path())
+        engine = self.engine
+        if engine is None or not engine.is_begun:
+            engine = Engine(folders.log_path())
         try:
             engine.start(self.load, on_loading or show_loading)
         except EngineDied:
@@ -127,9 +132,27 @@ def prepare(
         sequences=sequences,
         kv_type=cast("KvType | None", options.kv_type),
     )
-    # llama.cpp names its devices in a process of its own, while headers are read here.
+    engine = early_engine.take()
+    try:
+        launch = _prepared(options, wishes, longest_draft, work, engine)
+    except BaseException:
+        if engine is not None:
+            engine.close(timeout=0.0)
+        raise
+    return replace(launch, engine=engine)
+
+
+def _prepared(
+    options: PairOptions,
+    wishes: Wishes,
+    longest_draft: int | None,
+    work: Work | None,
+    engine: Engine | None,
+) -> Launch:
+    probes = SystemProbes(engine.devices) if engine is not None else SystemProbes()
+    # The engine names llama.cpp's devices and imports what it needs, while headers are read here.
     with ThreadPoolExecutor(1) as pool:
-        machine = pool.submit(detect)
+        machine = pool.submit(detect, probes)
         path, library = _choose_target(options, machine, wishes)
         target = inspect_target(path)
         fixed = pocket.DRAFT if longest_draft is None and pocket.is_pocket(target.name) else None
@@ -144,7 +167,7 @@ def prepare(
     remark = _missing_drafter(target, longest_draft) if is_missed else ""
     if planned is None:
         load = _unplanned(options, target, drafter, longest_draft)
-        load = replace(load, sequences=sequences or 1, pace_file=pace_file)
+        load = replace(load, sequences=wishes.sequences or 1, pace_file=pace_file)
         return Launch(target, load, remark)
     fitting = require(planned, room_of(machine.result()))
     if fitting.off_because and longest_draft != 0:

@@ -6,7 +6,6 @@ Importing this module is cheap: no llama.cpp, no numpy.
 from __future__ import annotations
 
 import contextlib
-import os
 import queue
 import subprocess
 import sys
@@ -18,6 +17,8 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from gemma_local.engine.endings import signal_name
+from gemma_local.engine.environment import engine_environment
+from gemma_local.engine.hardware.devices import DeviceList, death, too_late
 from gemma_local.engine.messages import (
     Cancel,
     Command,
@@ -28,6 +29,8 @@ from gemma_local.engine.messages import (
     Event,
     Failed,
     Generate,
+    ListDevices,
+    Listed,
     Load,
     Loading,
     Read,
@@ -44,8 +47,10 @@ from gemma_local.models.errors import GemmaLocalError
 from gemma_local.models.prompt import Prompt
 
 _LOG_LIMIT: Final = 4 << 20
+_ENDING: Final = 2.0
+"""Seconds that a process which closed its pipes may take to end."""
 
-Reply = TypeVar("Reply", Verified, Counted, Saved)
+Reply = TypeVar("Reply", Verified, Counted, Listed, Saved)
 
 
 class EngineFailed(GemmaLocalError):
@@ -70,6 +75,7 @@ class Engine:
         self.ready: Ready | None = None
         self._load: Load | None = None
         self._process: subprocess.Popen[bytes] | None = None
+        self._is_begun = False
         self._failed: subprocess.Popen[bytes] | None = None
         """The last process that failed somebody; it may take a moment to end."""
         self._open: dict[str | None, queue.SimpleQueue[Event]] = {}
@@ -79,15 +85,13 @@ class Engine:
 
     # ------------------------------------------------------------------------------ lifetime
 
-    def start(self, load: Load, on_loading: Callable[[Loading], None] | None = None) -> Ready:
-        """Start a process and load a pair into it; blocks until it is ready.
+    def begin(self) -> None:
+        """Start a process, which makes ready while it is found out what to load; `devices` may be
+        asked of it, and `start` goes on with it.
 
-        Raises EngineFailed with a sentence for the person, EngineDied if the process ended or
-        could not be started.
+        Raises EngineDied if it could not be started.
         """
         self.close()
-        self._load = load
-        events = self._listen(None)
         try:
             self._spawn()
         except OSError as error:
@@ -95,6 +99,43 @@ class Engine:
                 f"the engine's process cannot be started: {error.strerror or error}; close other "
                 f"programs, and see that its log can be written: {self.log_path}"
             ) from error
+        self._is_begun = True
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether a process runs in which nothing was loaded yet."""
+        return self._is_begun and self.is_alive
+
+    def devices(self, timeout: float = 20.0) -> DeviceList:
+        """What llama.cpp can compute on, as the process that was begun has it; never raises.
+
+        Where a graphics driver keeps it waiting for more than ``timeout`` seconds, or kills it,
+        the process is gone, and `start` takes another.
+        """
+        process = self._process
+        try:
+            return DeviceList.decode(self._ask(ListDevices(new_id()), Listed, timeout).devices)
+        except EngineDied as error:
+            status = process.wait(_ENDING) if process is not None else 0
+            return death(status) or DeviceList(problem=str(error))
+        except queue.Empty:
+            self.close(timeout=0.0)
+            return too_late(timeout)
+        except (EngineFailed, ValueError, subprocess.TimeoutExpired) as error:
+            return DeviceList(problem=f"llama.cpp did not name its devices: {error}")
+
+    def start(self, load: Load, on_loading: Callable[[Loading], None] | None = None) -> Ready:
+        """Load a pair into the process that was begun, or into one that is started for it; blocks
+        until it is ready.
+
+        Raises EngineFailed with a sentence for the person, EngineDied if the process ended or
+        could not be started.
+        """
+        if not self.is_begun:
+            self.begin()
+        self._is_begun = False
+        self._load = load
+        events = self._listen(None)
         try:
             self._send(load)
             while True:
@@ -204,13 +245,19 @@ class Engine:
         """
         return self._ask(Save(new_id()), Saved)
 
-    def _ask(self, question: Verify | Count | Save, answer: type[Reply]) -> Reply:
-        """Send a command that is answered with one event. Raises EngineFailed."""
+    def _ask(
+        self,
+        question: Verify | Count | Save | ListDevices,
+        answer: type[Reply],
+        timeout: float | None = None,
+    ) -> Reply:
+        """Send a command that is answered with one event. Raises EngineFailed, and queue.Empty
+        after ``timeout`` seconds without an answer."""
         events = self._listen(question.id)
         try:
             self._send(question)
             while True:
-                event = events.get()
+                event = events.get(timeout=timeout)
                 if isinstance(event, answer):
                     return event
                 if isinstance(event, Failed):
@@ -302,7 +349,7 @@ class Engine:
     def _obituary(self, process: subprocess.Popen[bytes]) -> str:
         """Why a process ended, as far as its exit status tells."""
         try:
-            status = process.wait(timeout=2.0)
+            status = process.wait(_ENDING)
         except subprocess.TimeoutExpired:
             return f"the engine stopped answering; its log is {self.log_path}"
         if name := signal_name(status):
@@ -316,23 +363,6 @@ class Engine:
         else:
             cause = f"it ended with status {status}"
         return f"the engine died: {cause}; its log is {self.log_path}"
-
-
-def engine_environment() -> dict[str, str]:
-    """The environment of the engine's process. What the person set themselves stays."""
-    environment = dict(os.environ)
-    # Threads that spin at barriers bring everything to a crawl when another process wants a CPU;
-    # threads that never spin lose a fifth of the speed when none does. A short spin is between:
-    # E2B's shape on two cores, idle and beside one busy process, drafting 3, tokens/s:
-    # passive 14.6 and 9.2, short spin 17.4 and 7.4, active 18.8 and 6.5, once 2.3.
-    # OpenMP reads this once, when it is loaded: it cannot be set later.
-    if "OMP_WAIT_POLICY" not in environment:
-        environment["OMP_WAIT_POLICY"] = "passive"
-        environment.setdefault("GOMP_SPINCOUNT", "2000")
-    # A failed assertion would otherwise start a debugger to print a backtrace.
-    environment.setdefault("GGML_NO_BACKTRACE", "1")
-    environment.setdefault("OPENBLAS_NUM_THREADS", "1")
-    return environment
 
 
 def new_id() -> str:

@@ -156,6 +156,13 @@ class Count:
 
 
 @dataclass(frozen=True, slots=True)
+class ListDevices:
+    """Say what llama.cpp can compute on, in a `Listed`, and make ready to load a pair."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
 class Cancel:
     """Stop a request; what it produced stays usable."""
 
@@ -178,4 +185,6 @@ class Shutdown:
     """Free everything and end the process."""
 
 
-Command: TypeAlias = Load | Generate | Read | Save | Count | Cancel | Verify | Shutdown
+Command: TypeAlias = (
+    Load | Generate | Read | Save | Count | ListDevices | Cancel | Verify | Shutdown
+)

@@ -231,6 +231,14 @@ class Counted:
 
 
 @dataclass(frozen=True, slots=True)
+class Listed:
+    """Result of ``ListDevices``: a `DeviceList` as it encodes itself."""
+
+    id: str
+    devices: str
+
+
+@dataclass(frozen=True, slots=True)
 class Verified:
     """Result of ``Verify``: rows compared, rows whose logits differ in any bit, and the texts.
 
@@ -264,5 +272,5 @@ class Failed:
 
 
 Event: TypeAlias = (
-    Loading | Ready | Prefill | Delta | Stats | Done | Saved | Counted | Verified | Failed
+    Loading | Ready | Prefill | Delta | Stats | Done | Saved | Counted | Listed | Verified | Failed
 )

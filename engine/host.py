@@ -18,6 +18,7 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from gemma_local.engine.hardware.devices import DeviceList
 from gemma_local.engine.messages import (
     Cancel,
     Command,
@@ -25,6 +26,8 @@ from gemma_local.engine.messages import (
     Counted,
     Failed,
     Generate,
+    ListDevices,
+    Listed,
     Load,
     Read,
     Save,
@@ -106,6 +109,8 @@ class Host:
         match command:
             case Load():
                 self._load(command)
+            case ListDevices():
+                self._list_devices(command)
             case Generate() | Read() | Save() | Verify() | Count() if self._scheduler is None:
                 self._outbox.put(Failed(command.id, "no model is loaded"))
             case Generate() | Read():
@@ -128,6 +133,18 @@ class Host:
             # Aborted: a command wants attention. The loop looks at the queue and goes on.
             with contextlib.suppress(Aborted):
                 self._scheduler.turn()
+
+    def _list_devices(self, command: ListDevices) -> None:
+        from gemma_local.engine.runtime.devices import device_list
+
+        try:
+            found = device_list()
+        except GemmaLocalError as error:
+            found = DeviceList(problem=str(error))
+        self._outbox.put(Listed(command.id, found.encode()))
+        # Whoever asks is choosing what to load: time to import what that takes.
+        import gemma_local.engine.pair
+        import gemma_local.engine.scheduler  # noqa: F401
 
     def _load(self, command: Load) -> None:
         # Here and not at the top: a missing or unfit llama.cpp becomes an event.

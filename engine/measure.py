@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from gemma_local.engine.client import engine_environment
+from gemma_local.engine.environment import engine_environment
 from gemma_local.engine.saved_states import file_identity
 from gemma_local.models.errors import GemmaLocalError
 from gemma_local.models.footprint import Use

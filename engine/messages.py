@@ -17,6 +17,7 @@ from gemma_local.engine.commands import (
     Command,
     Count,
     Generate,
+    ListDevices,
     Load,
     Read,
     Sampling,
@@ -31,6 +32,7 @@ from gemma_local.engine.events import (
     Done,
     Event,
     Failed,
+    Listed,
     Loading,
     PaceTally,
     Prefill,
@@ -48,8 +50,9 @@ Message: TypeAlias = Command | Event
 _TYPES: Final[dict[str, type[Any]]] = {
     cls.__name__: cls
     for cls in (
-        *(Load, Generate, Read, Save, Count, Cancel, Verify, Shutdown, Sampling),
-        *(Loading, Ready, Prefill, Delta, Stats, Done, Saved, Counted, Verified, Failed),
+        *(Load, Generate, Read, Save, Count, ListDevices, Cancel, Verify, Shutdown, Sampling),
+        *(Loading, Ready, Prefill, Delta, Stats, Done),
+        *(Saved, Counted, Listed, Verified, Failed),
         *(Tally, SourceTally, PaceTally, CacheUse),
         *(Control, Text, Markup, Ids),
     )
@@ -113,6 +116,8 @@ __all__ = [
     "Event",
     "Failed",
     "Generate",
+    "ListDevices",
+    "Listed",
     "Load",
     "Loading",
     "Message",

@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from gemma_local.engine.endings import signal_name
+from gemma_local.engine.environment import engine_environment
 
 _COMMAND: Final = (sys.executable, "-P", "-m", "gemma_local.engine.hardware.devices_process")
 _CAUSES: Final = {
@@ -63,8 +64,16 @@ class DeviceList:
         return json.dumps(asdict(self))
 
     @classmethod
+    def decode(cls, line: str | bytes) -> DeviceList:
+        """The list that ``encode`` wrote. Raises ValueError for anything else."""
+        try:
+            return cls.of_json(json.loads(line))
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"no list of devices: {line[:80]!r}") from error
+
+    @classmethod
     def of_json(cls, plain: dict[str, Any]) -> DeviceList:
-        """The list that ``encode`` wrote. Raises TypeError, ValueError or KeyError otherwise."""
+        """The list of what ``encode`` wrote. Raises TypeError, ValueError or KeyError otherwise."""
         devices = tuple(Device(**device) for device in plain["devices"])
         return cls(**{**plain, "devices": devices, "backends": tuple(plain["backends"])})
 
@@ -75,9 +84,6 @@ def ask_devices(timeout: float = 20.0, command: Sequence[str] = _COMMAND) -> Dev
     ``timeout`` is in seconds; a driver that wakes a card up may take several. ``command`` is the
     process to start.
     """
-    # Not at the top: the process that answers needs this module too, and none of the client.
-    from gemma_local.engine.client import engine_environment
-
     try:
         done = subprocess.run(
             list(command),
@@ -88,24 +94,36 @@ def ask_devices(timeout: float = 20.0, command: Sequence[str] = _COMMAND) -> Dev
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return DeviceList(
-            problem=f"llama.cpp did not name its devices within {timeout:g} s; if a graphics "
-            "driver hangs, restarting the machine often helps"
-        )
+        return too_late(timeout)
     except OSError as error:
         return DeviceList(problem=f"no process could be started to ask llama.cpp ({error})")
-    if name := signal_name(done.returncode):
-        cause = _CAUSES.get(name, f"it received {name}")
-        return DeviceList(
-            problem=f"llama.cpp died when it was asked for its devices: {cause}",
-            is_illegal_instruction=name == "SIGILL",
-        )
+    if died := death(done.returncode):
+        return died
     try:
-        return DeviceList.of_json(json.loads(done.stdout.splitlines()[-1]))
-    except (IndexError, KeyError, TypeError, ValueError):
+        return DeviceList.decode(done.stdout.splitlines()[-1])
+    except (IndexError, ValueError):
         last = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
         said = f" ({last[0].strip()})" if last else ""
         return DeviceList(
             problem=f"llama.cpp did not name its devices: its process ended with status "
             f"{done.returncode}{said}"
         )
+
+
+def too_late(timeout: float) -> DeviceList:
+    """Nothing was answered for so many seconds."""
+    return DeviceList(
+        problem=f"llama.cpp did not name its devices within {timeout:g} s; if a graphics "
+        "driver hangs, restarting the machine often helps"
+    )
+
+
+def death(status: int) -> DeviceList | None:
+    """What a process that was asked left, if a signal ended it."""
+    if not (name := signal_name(status)):
+        return None
+    cause = _CAUSES.get(name, f"it received {name}")
+    return DeviceList(
+        problem=f"llama.cpp died when it was asked for its devices: {cause}",
+        is_illegal_instruction=name == "SIGILL",
+    )

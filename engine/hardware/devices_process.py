@@ -18,7 +18,7 @@ def list_devices() -> DeviceList:
         from gemma_local.engine.runtime import devices, library
 
         library.start()
-        return DeviceList(devices.devices(), devices.backends(), library.system_info())
+        return devices.device_list()
     except GemmaLocalError as error:
         return DeviceList(problem=str(error))
 

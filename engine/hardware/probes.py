@@ -11,6 +11,7 @@ import platform
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
@@ -94,10 +95,11 @@ class Probes(Protocol):
 
 
 class SystemProbes:
-    """This machine. ``devices`` are llama.cpp's, where they are known already."""
+    """This machine. ``devices`` tells what llama.cpp computes on; by default a process of its own
+    is asked."""
 
-    def __init__(self, devices: DeviceList | None = None) -> None:
-        self._devices = devices
+    def __init__(self, devices: Callable[[], DeviceList] = ask_devices) -> None:
+        self._ask_devices = devices
 
     def read_file(self, path: str) -> str | None:
         try:
@@ -139,7 +141,8 @@ class SystemProbes:
             version=_version(),
             kernel=platform.release(),
             architecture=platform.machine(),
-            processor=platform.processor(),
+            # Linux has it in a file; there this starts a program that mostly does not know.
+            processor="" if sys.platform == "linux" else platform.processor(),
             glibc=glibc if library == "glibc" else "",
             logical_cpus=psutil.cpu_count(),
             physical_cores=psutil.cpu_count(logical=False),
@@ -164,7 +167,7 @@ class SystemProbes:
             return None
 
     def devices(self) -> DeviceList:
-        return self._devices if self._devices is not None else ask_devices()
+        return self._ask_devices()
 
 
 def _version() -> str:

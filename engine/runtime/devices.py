@@ -10,8 +10,8 @@ import ctypes
 from collections.abc import Iterator
 from typing import Any, Final
 
-from gemma_local.engine.hardware.devices import Device
-from gemma_local.engine.runtime.library import C, RuntimeUnusable
+from gemma_local.engine.hardware.devices import Device, DeviceList
+from gemma_local.engine.runtime.library import C, RuntimeUnusable, system_info
 
 _TYPES: Final = ("CPU", "GPU", "IGPU", "ACCEL", "META")
 """Names of ``enum ggml_backend_dev_type``, in its order."""
@@ -33,6 +33,14 @@ class _Props(ctypes.Structure):
         ("can_events", ctypes.c_bool),
         ("can_mmap", ctypes.c_bool),
     )
+
+
+def device_list() -> DeviceList:
+    """All that llama.cpp says of its devices and itself. `library.start` must have been called.
+
+    Raises RuntimeUnusable as `devices` does.
+    """
+    return DeviceList(devices(), backends(), system_info())
 
 
 def devices() -> tuple[Device, ...]:

@@ -9,9 +9,11 @@ anything is called.
 from __future__ import annotations
 
 import collections
+import contextlib
 import ctypes
-import importlib.metadata
 import importlib.util
+import os
+import re
 import sys
 import threading
 from typing import Any, Final, TextIO
@@ -20,19 +22,36 @@ from gemma_local.models.errors import GemmaLocalError
 
 REQUIRED: Final = "0.3.36"
 """The llama-cpp-python release whose C structs and extension calls this engine was tried with."""
+_INFO: Final = re.compile(r"llama_cpp_python-([^-]+)\.dist-info", re.IGNORECASE)
+"""The folder in which pip writes down what it installed."""
 
 
 class RuntimeUnusable(GemmaLocalError):
     """llama.cpp is missing, of another version, or built without a part that is needed."""
 
 
+def _installed() -> str | None:
+    """The release of llama-cpp-python that is installed, None if there is none."""
+    for folder in sys.path:
+        with contextlib.suppress(OSError):
+            for name in os.listdir(folder or "."):  # noqa: PTH208 - pathlib takes longer
+                if found := _INFO.fullmatch(name):
+                    return found[1]
+    # Installed in some other way; this takes longer to import than all of the C bindings.
+    import importlib.metadata
+
+    try:
+        return importlib.metadata.version("llama-cpp-python")
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
 def check_version() -> None:
     """Raise RuntimeUnusable unless exactly the supported llama-cpp-python is installed."""
     remedy = f'pip install "llama-cpp-python=={REQUIRED}"'
-    try:
-        found = importlib.metadata.version("llama-cpp-python")
-    except importlib.metadata.PackageNotFoundError:
-        raise RuntimeUnusable(f"llama-cpp-python is not installed; run: {remedy}") from None
+    found = _installed()
+    if found is None:
+        raise RuntimeUnusable(f"llama-cpp-python is not installed; run: {remedy}")
     if found != REQUIRED:
         raise RuntimeUnusable(
             f"llama-cpp-python {found} is installed, but gemma-local needs {REQUIRED}, the release "

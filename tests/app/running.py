@@ -18,6 +18,7 @@ from typing import Any
 
 import psutil
 
+from tests.app import forking
 from tests.ggufs import script
 from tests.waiting import PATIENCE, until
 
@@ -47,14 +48,19 @@ class Command:
         self, *arguments: object, stdin: str | bytes = b"", **variables: str
     ) -> subprocess.CompletedProcess[str]:
         """Run to the end."""
-        done = subprocess.run(
-            self.words(*arguments),
-            input=stdin.encode() if isinstance(stdin, str) else stdin,
-            capture_output=True,
-            env=self.environment(**variables),
-            timeout=PATIENCE,
-            check=False,
-        )
+        given = stdin.encode() if isinstance(stdin, str) else stdin
+        environment = self.environment(**variables)
+        if forking.is_enough(environment):
+            done = forking.run([*map(str, arguments)], environment, given, PATIENCE)
+        else:
+            done = subprocess.run(
+                self.words(*arguments),
+                input=given,
+                capture_output=True,
+                env=environment,
+                timeout=PATIENCE,
+                check=False,
+            )
         out, err = done.stdout.decode(), done.stderr.decode()
         return subprocess.CompletedProcess(done.args, done.returncode, out, err)
 

@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from gemma_local.engine.client import Engine, EngineDied, EngineFailed, engine_environment, resume
+from gemma_local.engine.client import Engine, EngineDied, EngineFailed, resume
+from gemma_local.engine.environment import engine_environment
 from gemma_local.engine.messages import (
     Delta,
     Done,

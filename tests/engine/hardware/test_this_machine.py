@@ -28,7 +28,7 @@ def test_it_is_found_out_without_a_problem(tmp_path: Path) -> None:
 
 
 def test_the_engine_would_take_as_many_threads() -> None:
-    cpu = detect(SystemProbes(DeviceList())).cpu
+    cpu = detect(SystemProbes(DeviceList)).cpu
     assert cpu.usable_cpus == usable_cpus()
     assert cpu.usable_cores == physical_cores(usable_cpus())
 
@@ -49,7 +49,7 @@ def test_neither_llama_cpp_nor_numpy_is_loaded_by_it() -> None:
 
 def test_devices_that_are_known_are_not_asked_for_again() -> None:
     known = DeviceList(system_info="CPU : AVX = 1")
-    assert SystemProbes(known).devices() is known
+    assert SystemProbes(lambda: known).devices() is known
 
 
 def test_what_is_not_there_is_none(tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ class TestPrograms:
 
     def test_a_driver_s_program_is_asked(self, path: Path) -> None:
         script(path, "nvidia-smi", 'echo "NVIDIA-SMI has failed"; exit 9')
-        probes = SystemProbes(DeviceList())
+        probes = SystemProbes(DeviceList)
         from gemma_local.engine.hardware.nvidia import nvidia_cards
 
         with pytest.raises(ProbeFailed, match="NVIDIA-SMI has failed"):

@@ -1,0 +1,68 @@
+"""The engine that starts while it is found out what to load."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+import pytest
+
+from gemma_local.app import early_engine, folders
+from gemma_local.app.launch import prepare
+from gemma_local.app.options import PairOptions
+from gemma_local.engine.client import Engine, EngineDied
+from gemma_local.models.errors import BadModelFile
+from tests.ggufs import Pair
+
+
+def engines() -> set[int]:
+    """Processes of engines that this one has started and that still run."""
+    found = set()
+    for child in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):
+            if "gemma_local.engine.host" in child.cmdline():
+                found.add(child.pid)
+    return found
+
+
+def test_the_one_that_was_begun_loads_the_pair(home: Path, story: Pair) -> None:
+    early_engine.begin()
+    early_engine.begin()
+    [begun] = engines()
+    launch = prepare(PairOptions(model=str(story.target), threads=1), longest_draft=3)
+    assert launch.machine is not None and launch.machine.problems == ()
+    with launch.running() as (engine, _ready):
+        assert engine.pid == begun
+    # Who opens it once more has another one.
+    with launch.running() as (engine, _ready):
+        assert engine.pid != begun
+    assert not engines()
+
+
+def test_whoever_takes_one_without_having_begun_it_has_one_too(home: Path) -> None:
+    engine = early_engine.take()
+    assert engine is not None and engine.is_begun
+    engine.close()
+
+
+def test_what_cannot_be_loaded_ends_it(home: Path) -> None:
+    before = engines()
+    (home / "model.gguf").write_text("no model")
+    with pytest.raises(BadModelFile):
+        prepare(PairOptions(model=str(home / "model.gguf")), longest_draft=3)
+    assert engines() == before
+
+
+def test_where_none_can_be_started_it_is_said_when_it_is_needed(
+    home: Path, story: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / "file").write_text("")
+    with monkeypatch.context() as patch:
+        patch.setattr(folders, "log_path", lambda: home / "file" / "engine.log")
+        launch = prepare(PairOptions(model=str(story.target), threads=1), longest_draft=3)
+        assert launch.engine is None
+        with pytest.raises(EngineDied, match="cannot be started"):
+            launch.open()
+    with launch.running() as (engine, _ready):
+        assert isinstance(engine, Engine)
