@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from gemma_local.app import folders
+from gemma_local.app import early_engine, folders
 from gemma_local.app.abreast import abreast
 from gemma_local.app.agent.turn import Turned, end_of
 from gemma_local.app.assistant import Answered, Assistant
@@ -82,7 +82,11 @@ class Dialogue:
         """
         launch = prepare(self.options, longest_draft=self.options.draft)
         # A template that does not work is better known before the model is loaded.
-        self._writer = prompt_writer(launch.target)
+        try:
+            self._writer = prompt_writer(launch.target)
+        except BaseException:
+            early_engine.end()
+            raise
         if self._terms is not None and self._terms.have_helpers(launch.target.parameter_count):
             launch, _ = abreast(launch, 2)
         self._launch = launch

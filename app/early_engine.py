@@ -1,36 +1,57 @@
 """An engine that is begun before it is known what it loads.
 
 To start, the engine takes as long as all that finds out what to load: one does not wait for the
-other. Where nothing comes of it, its process ends with this one.
+other. At most one waits to be taken; its process ends with this one.
 """
 
 from __future__ import annotations
 
+import threading
+
 from gemma_local.app import folders
 from gemma_local.engine.client import Engine, EngineDied
 
-_begun: Engine | None = None
+_waiting: Engine | None = None
+_lock = threading.Lock()
 
 
-def begin() -> None:
-    """Begin one, for the next who takes it."""
-    global _begun
-    if _begun is None:
-        _begun = _begin()
+def begin() -> Engine | None:
+    """Begin one, unless one waits; it is `take` that says why there is none."""
+    global _waiting
+    with _lock:
+        engine = _usable()
+        if engine is None:
+            engine = Engine(folders.log_path())
+            try:
+                engine.begin()
+            except EngineDied:
+                return None
+            _waiting = engine
+        return engine
 
 
-def take() -> Engine | None:
-    """The one that was begun, or another one; None if none can be started, which is said when it
-    is needed."""
-    global _begun
-    engine, _begun = _begun, None
-    return engine if engine is not None and engine.is_begun else _begin()
+def take() -> Engine:
+    """The one that waits, or one that is yet to start."""
+    global _waiting
+    with _lock:
+        engine, _waiting = _usable(), None
+        return engine or Engine(folders.log_path())
 
 
-def _begin() -> Engine | None:
-    engine = Engine(folders.log_path())
-    try:
-        engine.begin()
-    except EngineDied:
+def end() -> None:
+    """Nothing will be loaded."""
+    global _waiting
+    with _lock:
+        if _waiting is not None:
+            _waiting.close(timeout=0.0)
+            _waiting = None
+
+
+def _usable() -> Engine | None:
+    """The one that waits, if it is alive and writes where it should by now."""
+    if _waiting is None:
         return None
-    return engine
+    if _waiting.is_begun and _waiting.log_path == folders.log_path():
+        return _waiting
+    _waiting.close(timeout=0.0)
+    return None

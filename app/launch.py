@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -54,8 +54,6 @@ class Launch:
     """Where, and how fast it is expected to be; None where that cannot be told."""
     why_so_many: str = ""
     """What speaks for this number of sequences, where work for several was planned."""
-    engine: Engine | None = field(default=None, compare=False, repr=False)
-    """One that was begun meanwhile, for the first time that this is opened."""
 
     def with_states(self) -> Launch:
         """The same, keeping the states of named sessions on disk."""
@@ -70,9 +68,7 @@ class Launch:
         """
         if self.remark:
             note(self.remark)
-        engine = self.engine
-        if engine is None or not engine.is_begun:
-            engine = Engine(folders.log_path())
+        engine = early_engine.take()
         try:
             engine.start(self.load, on_loading or show_loading)
         except EngineDied:
@@ -132,23 +128,17 @@ def prepare(
         sequences=sequences,
         kv_type=cast("KvType | None", options.kv_type),
     )
-    engine = early_engine.take()
     try:
-        launch = _prepared(options, wishes, longest_draft, work, engine)
+        return _prepared(options, wishes, longest_draft, work)
     except BaseException:
-        if engine is not None:
-            engine.close(timeout=0.0)
+        early_engine.end()
         raise
-    return replace(launch, engine=engine)
 
 
 def _prepared(
-    options: PairOptions,
-    wishes: Wishes,
-    longest_draft: int | None,
-    work: Work | None,
-    engine: Engine | None,
+    options: PairOptions, wishes: Wishes, longest_draft: int | None, work: Work | None
 ) -> Launch:
+    engine = early_engine.begin()
     probes = SystemProbes(engine.devices) if engine is not None else SystemProbes()
     # The engine names llama.cpp's devices and imports what it needs, while headers are read here.
     with ThreadPoolExecutor(1) as pool:

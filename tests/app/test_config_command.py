@@ -6,8 +6,8 @@ import json
 import os
 import tomllib
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-import jsonschema
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -26,6 +26,9 @@ from gemma_local.app.settings_file import gather, load_settings, remember
 from gemma_local.app.settings_words import model_of
 from tests.app.running import Command
 
+if TYPE_CHECKING:
+    from jsonschema import Draft202012Validator
+
 SWITCHED_ON = "".join(line.removeprefix("# ") for line in template().splitlines(True)[3:])
 """The file that is written, with everything in it switched on."""
 
@@ -35,6 +38,14 @@ def write(text: str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     return path
+
+
+def validator_of(schema: dict[str, Any]) -> Draft202012Validator:
+    # Not at the top: together with what it finds installed it takes seconds to import, and each of
+    # those who run tests imports all of them.
+    from jsonschema import Draft202012Validator
+
+    return Draft202012Validator(schema)
 
 
 def test_what_is_written_changes_nothing(home: Path) -> None:
@@ -179,7 +190,7 @@ def test_what_it_refuses(words: list[str], sentence: str) -> None:
 
 
 def test_the_schema_takes_what_is_written_and_refuses_what_the_program_refuses() -> None:
-    validator = jsonschema.Draft202012Validator(schema())
+    validator = validator_of(schema())
     validator.check_schema(schema())
     assert validator.is_valid(tomllib.loads(SWITCHED_ON))
     assert validator.is_valid({"keys": {"find": ["ctrl+x", "f9"]}, "model": {"ctx": 4096}})
@@ -218,7 +229,7 @@ def test_schema_and_program_agree(data: st.DataObject) -> None:
     # JSON knows no whole numbers: 4.0 is one.
     if isinstance(value, float) and value.is_integer():
         return
-    assert jsonschema.Draft202012Validator(schema()).is_valid(values) == is_right
+    assert validator_of(schema()).is_valid(values) == is_right
 
 
 def test_the_reference_has_every_setting() -> None:

@@ -14,6 +14,7 @@ from gemma_local.app.options import PairOptions
 from gemma_local.engine.client import Engine, EngineDied
 from gemma_local.models.errors import BadModelFile
 from tests.ggufs import Pair
+from tests.waiting import until
 
 
 def engines() -> set[int]:
@@ -27,9 +28,11 @@ def engines() -> set[int]:
 
 
 def test_the_one_that_was_begun_loads_the_pair(home: Path, story: Pair) -> None:
+    early_engine.end()
+    before = engines()
     early_engine.begin()
     early_engine.begin()
-    [begun] = engines()
+    [begun] = engines() - before
     launch = prepare(PairOptions(model=str(story.target), threads=1), longest_draft=3)
     assert launch.machine is not None and launch.machine.problems == ()
     with launch.running() as (engine, _ready):
@@ -37,16 +40,36 @@ def test_the_one_that_was_begun_loads_the_pair(home: Path, story: Pair) -> None:
     # Who opens it once more has another one.
     with launch.running() as (engine, _ready):
         assert engine.pid != begun
-    assert not engines()
+    assert engines() == before
 
 
-def test_whoever_takes_one_without_having_begun_it_has_one_too(home: Path) -> None:
+def test_whoever_takes_one_without_having_begun_it_has_one_to_start(home: Path) -> None:
+    early_engine.end()
     engine = early_engine.take()
-    assert engine is not None and engine.is_begun
-    engine.close()
+    assert engine.pid is None and engine.log_path == folders.log_path()
+
+
+def test_one_whose_log_is_elsewhere_by_now_is_not_taken(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = early_engine.begin()
+    assert begun is not None
+    with monkeypatch.context() as patch:
+        patch.setattr(folders, "log_path", lambda: home / "another" / "engine.log")
+        assert early_engine.take() is not begun
+    assert not begun.is_alive
+
+
+def test_one_that_died_is_not_taken(home: Path) -> None:
+    begun = early_engine.begin()
+    assert begun is not None and begun.pid is not None
+    psutil.Process(begun.pid).kill()
+    until(lambda: not begun.is_alive)
+    assert early_engine.take() is not begun
 
 
 def test_what_cannot_be_loaded_ends_it(home: Path) -> None:
+    early_engine.end()
     before = engines()
     (home / "model.gguf").write_text("no model")
     with pytest.raises(BadModelFile):
@@ -61,7 +84,6 @@ def test_where_none_can_be_started_it_is_said_when_it_is_needed(
     with monkeypatch.context() as patch:
         patch.setattr(folders, "log_path", lambda: home / "file" / "engine.log")
         launch = prepare(PairOptions(model=str(story.target), threads=1), longest_draft=3)
-        assert launch.engine is None
         with pytest.raises(EngineDied, match="cannot be started"):
             launch.open()
     with launch.running() as (engine, _ready):
