@@ -46,16 +46,15 @@ def run_instead(monkeypatch: pytest.MonkeyPatch, program: str) -> None:
 
 def test_it_names_the_devices_and_then_loads(engine: Engine, pair: Pair) -> None:
     engine.begin()
-    assert engine.is_begun
     found, begun = engine.devices(), engine.pid
     asked = ask_devices()
     assert [replace(device, free=0) for device in found.devices] == [
         replace(device, free=0) for device in asked.devices
     ]
     assert (found.backends, found.system_info) == (asked.backends, asked.system_info)
-    assert engine.is_begun
+    was_begun = engine.is_begun
     engine.start(load(pair))
-    assert engine.pid == begun and not engine.is_begun
+    assert (engine.pid, was_begun, engine.is_begun) == (begun, True, False)
     # The next pair has a process of its own again.
     engine.start(load(pair))
     assert engine.pid != begun
