@@ -82,11 +82,8 @@ class Dialogue:
         """
         launch = prepare(self.options, longest_draft=self.options.draft)
         # A template that does not work is better known before the model is loaded.
-        try:
+        with early_engine.needed():
             self._writer = prompt_writer(launch.target)
-        except BaseException:
-            early_engine.end()
-            raise
         if self._terms is not None and self._terms.have_helpers(launch.target.parameter_count):
             launch, _ = abreast(launch, 2)
         self._launch = launch

@@ -7,6 +7,8 @@ other. At most one waits to be taken; its process ends with this one.
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from gemma_local.app import folders
 from gemma_local.engine.client import Engine, EngineDied
@@ -45,6 +47,16 @@ def end() -> None:
         if _waiting is not None:
             _waiting.close(timeout=0.0)
             _waiting = None
+
+
+@contextmanager
+def needed() -> Iterator[None]:
+    """A block after which one is needed: `end` if it fails."""
+    try:
+        yield
+    except BaseException:
+        end()
+        raise
 
 
 def _usable() -> Engine | None:

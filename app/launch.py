@@ -128,11 +128,8 @@ def prepare(
         sequences=sequences,
         kv_type=cast("KvType | None", options.kv_type),
     )
-    try:
+    with early_engine.needed():
         return _prepared(options, wishes, longest_draft, work)
-    except BaseException:
-        early_engine.end()
-        raise
 
 
 def _prepared(

@@ -103,14 +103,6 @@ class Profile(_Entry):
         value += thousands * (self.per_1k_context + self.per_row_1k * rows)
         return value / 1e3
 
-    def stretch_at(self, token: int) -> Stretch:
-        """The kind of text at a token; the last stretch goes on for ever."""
-        for stretch in self.stretches:
-            if token < stretch.tokens:
-                return stretch
-            token -= stretch.tokens
-        return self.stretches[-1]
-
 
 class _File(_Entry):
     profile: Annotated[tuple[Profile, ...], Field(min_length=1)]

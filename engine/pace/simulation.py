@@ -8,6 +8,7 @@ sees of them is noisy, so that arms differ by what they do and not by luck.
 
 from __future__ import annotations
 
+import functools
 import math
 import random
 from collections.abc import Sequence
@@ -21,6 +22,8 @@ from gemma_local.engine.pace.tracker import Seat
 LOOKUP_MAX = 15
 _LONGEST_MATCH = 64
 _WRONG = -1
+_BEYOND = 64
+"""Tokens that a draft may look ahead at the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,21 +43,22 @@ class Token:
 
 
 class Text:
-    """All tokens of a profile, for one sequence."""
+    """All tokens of some stretches, for one sequence; ``confidence``: whether what the drafter
+    states of a token tells how easy it is."""
 
-    def __init__(self, profile: Profile, seed: int) -> None:
+    def __init__(self, stretches: Sequence[Stretch], confidence: bool, seed: int) -> None:
         draw = random.Random(seed)
         self.tokens: list[Token] = []
         run = 0
-        for index in range(profile.tokens + 64):
-            stretch = profile.stretch_at(index)
+        kinds = [stretch for stretch in stretches for _ in range(stretch.tokens)]
+        for stretch in [*kinds, *[stretches[-1]] * _BEYOND]:
             is_copy = stretch.fresh > 0 and draw.random() >= 1.0 / stretch.fresh
             match = min(run, _LONGEST_MATCH) if run >= 3 else 0
             if not is_copy and not match and draw.random() < stretch.false_matches:
                 match = draw.choice((3, 3, 4, 5))
             run = run + 1 if is_copy else 0
             chance = _chance(stretch, draw)
-            stated = chance**0.7 if profile.confidence else 0.9
+            stated = chance**0.7 if confidence else 0.9
             stated = min(max(stated + draw.gauss(0.0, 0.06), 0.01), 0.999)
             self.tokens.append(Token(chance, stretch.fading, draw.random(), stated, match, is_copy))
 
@@ -68,6 +72,12 @@ class Text:
         """What lookup finds to follow from the token ``index`` on."""
         ahead = self.tokens[index : index + count]
         return [index + n if token.is_copy else _WRONG for n, token in enumerate(ahead)]
+
+
+@functools.lru_cache(maxsize=32)
+def _text(stretches: tuple[Stretch, ...], confidence: bool, seed: int) -> Text:
+    """All arms decode the same one."""
+    return Text(stretches, confidence, seed)
 
 
 def _chance(stretch: Stretch, draw: random.Random) -> float:
@@ -127,7 +137,10 @@ class _Run:
         self._profile = profile
         self._draft = draft
         self._pace = pace
-        self._texts = [Text(profile, seed + 1000 * n) for n in range(profile.sequences)]
+        self._texts = [
+            _text(profile.stretches, profile.confidence, seed + 1000 * n)
+            for n in range(profile.sequences)
+        ]
         self._at = [0] * profile.sequences
         self._trackers = [pace.track() for _ in self._texts]
         self._draw = random.Random(seed + 1)
