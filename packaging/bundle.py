@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from distributions import ROOT, BuildFailed, build, pack, pack_zip, source_epoch
+from distributions import ROOT, BuildFailed, build_wheel, pack, pack_zip, source_epoch
 from llama_build import FILE_STEM, LlamaBuild, pinned_release
 from pip_process import run_pip
 
@@ -81,16 +81,18 @@ def collect(wheels: Path, llama: Path | None) -> None:
     release = pinned_release(project["dependencies"])
     if release is None:
         raise NoBundle("pyproject.toml pins no release of llama-cpp-python")
+    if llama is not None and not re.match(
+        rf"{FILE_STEM}-{re.escape(release)}-.*\.whl$", llama.name
+    ):
+        raise NoBundle(f"{llama.name} is no wheel of llama-cpp-python {release}")
     with tempfile.TemporaryDirectory() as scratch:
         try:
-            own, _ = build(ROOT, Path(scratch), source_epoch(ROOT))
+            own = build_wheel(ROOT, Path(scratch), source_epoch(ROOT))
         except BuildFailed as error:
             raise NoBundle(f"gemma-local could not be built:\n{error}") from error
         shutil.copy(own, wheels)
     own = wheels / own.name
     if llama is not None:
-        if not re.match(rf"{FILE_STEM}-{re.escape(release)}-.*\.whl$", llama.name):
-            raise NoBundle(f"{llama.name} is no wheel of llama-cpp-python {release}")
         shutil.copy(llama, wheels)
     else:
         arguments = baseline()[1]

@@ -169,6 +169,8 @@ def install(
     # Python compiles what is used when it is used first; all of it takes longer than the rest.
     words = ["install", "--isolated", "--no-index", "--no-cache-dir", "--no-compile", "--quiet"]
     words += ["--no-input", "--disable-pip-version-check", "--find-links", str(folder / "wheels")]
+    # Nothing is there that it could be in conflict with.
+    words += ["--no-warn-conflicts"]
     wanted = f"gemma-local=={facts['version']}"
     # Isolated: what PYTHONPATH leads to would count as installed, and be missed later.
     _run("pip could not install it", str(_python(prefix)), "-I", str(pip / "pip"), *words, wanted)

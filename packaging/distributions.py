@@ -20,8 +20,10 @@ import tarfile
 import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import IO
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -34,9 +36,9 @@ _BACKEND = """
 import sys
 from setuptools import build_meta
 # Before setuptools puts its own words there.
-folder = sys.argv[1]
-build_meta.build_wheel(folder)
-build_meta.build_sdist(folder)
+folder, *kinds = sys.argv[1:]
+for kind in kinds:
+    getattr(build_meta, f"build_{kind}")(folder)
 """
 
 
@@ -49,26 +51,18 @@ def build(root: Path, target: Path, epoch: int) -> tuple[Path, Path]:
 
     Raises BuildFailed.
     """
-    target.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as scratch:
-        tree, out = Path(scratch, "tree"), Path(scratch, "out")
-        _copy(root, tree, epoch)
-        out.mkdir()
-        done = subprocess.run(
-            [sys.executable, "-c", _BACKEND, str(out)],
-            cwd=tree,
-            env={**os.environ, "SOURCE_DATE_EPOCH": str(epoch), "TZ": "UTC", "LC_ALL": "C"},
-            capture_output=True,
-            text=True,
-            check=False,
-            # setuptools gives copies the modes that the umask leaves.
-            umask=0o022 if os.name == "posix" else -1,
-        )
-        if done.returncode != 0:
-            raise BuildFailed(_explained(f"{done.stdout}\n{done.stderr}".strip()))
+    with _built(root, epoch, "wheel", "sdist") as out:
         (wheel,), (sdist,) = out.glob("*.whl"), out.glob("*.tar.gz")
         _normalise(sdist, epoch)
         return _moved(wheel, target), _moved(sdist, target)
+
+
+def build_wheel(root: Path, target: Path, epoch: int) -> Path:
+    """Build the wheel alone, the same as ``build`` does in a third of the time. Raises
+    BuildFailed."""
+    with _built(root, epoch, "wheel") as out:
+        (wheel,) = out.glob("*.whl")
+        return _moved(wheel, target)
 
 
 def source_epoch(root: Path, environ: Mapping[str, str] = os.environ) -> int:
@@ -81,15 +75,14 @@ def source_epoch(root: Path, environ: Mapping[str, str] = os.environ) -> int:
 
 def pack(folder: Path, archive: Path, epoch: int) -> None:
     """``folder`` as a ``.tar.gz`` that begins with its name, the same bytes each time."""
-    with (
-        archive.open("wb") as raw,
-        # By itself it would write the file's name and the time into its header.
-        gzip.GzipFile("", "wb", mtime=epoch, fileobj=raw) as packed,
-        tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as tar,
-    ):
+    with _packed(archive, epoch) as tar:
         for file in sorted(folder.rglob("*"), key=lambda file: file.as_posix()):
             info = tar.gettarinfo(str(file), file.relative_to(folder.parent).as_posix())
-            _add(tar, info, file if file.is_file() else None, epoch)
+            if file.is_file():
+                with file.open("rb") as content:
+                    _add(tar, info, content, epoch)
+            else:
+                _add(tar, info, None, epoch)
 
 
 def pack_zip(folder: Path, archive: Path, epoch: int) -> None:
@@ -109,16 +102,46 @@ def pack_zip(folder: Path, archive: Path, epoch: int) -> None:
                 shutil.copyfileobj(content, copy, 1 << 20)
 
 
-def _add(tar: tarfile.TarFile, info: tarfile.TarInfo, file: Path | None, epoch: int) -> None:
+@contextmanager
+def _built(root: Path, epoch: int, *kinds: str) -> Iterator[Path]:
+    """A folder with what setuptools builds of ``root``, as long as it is needed."""
+    with tempfile.TemporaryDirectory() as scratch:
+        tree, out = Path(scratch, "tree"), Path(scratch, "out")
+        _copy(root, tree, epoch)
+        out.mkdir()
+        done = subprocess.run(
+            [sys.executable, "-c", _BACKEND, str(out), *kinds],
+            cwd=tree,
+            env={**os.environ, "SOURCE_DATE_EPOCH": str(epoch), "TZ": "UTC", "LC_ALL": "C"},
+            capture_output=True,
+            text=True,
+            check=False,
+            # setuptools gives copies the modes that the umask leaves.
+            umask=0o022 if os.name == "posix" else -1,
+        )
+        if done.returncode != 0:
+            raise BuildFailed(_explained(f"{done.stdout}\n{done.stderr}".strip()))
+        yield out
+
+
+@contextmanager
+def _packed(archive: Path, epoch: int) -> Iterator[tarfile.TarFile]:
+    with (
+        archive.open("wb") as raw,
+        # By itself it would write the file's name and the time into its header. Level 9 takes half
+        # as long again, for a thousandth.
+        gzip.GzipFile("", "wb", compresslevel=6, mtime=epoch, fileobj=raw) as packed,
+        tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as tar,
+    ):
+        yield tar
+
+
+def _add(tar: tarfile.TarFile, info: tarfile.TarInfo, file: IO[bytes] | None, epoch: int) -> None:
     info.uid = info.gid = 0
     info.uname = info.gname = ""
     info.mtime = epoch
     info.mode = 0o755 if info.isdir() or info.mode & 0o100 else 0o644
-    if file is None:
-        tar.addfile(info)
-    else:
-        with file.open("rb") as content:
-            tar.addfile(info, content)
+    tar.addfile(info, file)
 
 
 def _explained(said: str) -> str:
@@ -133,11 +156,14 @@ def _explained(said: str) -> str:
 
 def _normalise(sdist: Path, epoch: int) -> None:
     """Pack a source distribution anew, without what depends on time and place."""
-    with tempfile.TemporaryDirectory() as scratch:
-        with tarfile.open(fileobj=io.BytesIO(sdist.read_bytes())) as tar:
-            tar.extractall(scratch, filter="data")
-        (folder,) = Path(scratch).iterdir()
-        pack(folder, sdist, epoch)
+    # In memory: it is read in another order than it was written in.
+    unpacked = io.BytesIO(gzip.decompress(sdist.read_bytes()))
+    with tarfile.open(fileobj=unpacked) as tar, _packed(sdist, epoch) as anew:
+        for member in sorted(tar, key=lambda member: member.name):
+            if "/" in member.name:
+                info = tarfile.TarInfo(member.name)
+                info.type, info.size, info.mode = member.type, member.size, member.mode
+                _add(anew, info, tar.extractfile(member), epoch)
 
 
 def _copy(root: Path, tree: Path, epoch: int) -> None:
@@ -175,6 +201,7 @@ def _git(root: Path, *words: str) -> str:
 
 
 def _moved(file: Path, folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
     return Path(shutil.move(file, folder / file.name))
 
 

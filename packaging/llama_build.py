@@ -52,7 +52,8 @@ class LlamaBuild:
         if cmake_args:
             self._environ["CMAKE_ARGS"] = cmake_args
         self._caches = True
-        self._choose_cache()
+        if cmake_args:
+            self._choose_cache()
 
     def install(self, *, again: bool) -> str | None:
         """Install it, with ``again`` in place of one that is there. Returns what went wrong."""
@@ -79,14 +80,12 @@ class LlamaBuild:
         return self._run(*command, *source_only)
 
     def _choose_cache(self) -> None:
-        """Give wheels that were built with other arguments a cache of their own.
+        """Give wheels that are built with arguments a cache of their own.
 
         pip's cache tells wheels apart by release and Python only: one for a GPU would be taken for
         the plain one, or the reverse.
         """
-        answer = self._ask("cache", "dir")
-        self._caches = answer is not None
-        if answer and self._cmake_args:
+        if answer := self._ask("cache", "dir"):
             name = "cmake-" + hashlib.sha256(self._cmake_args.encode()).hexdigest()[:12]
             self._environ["PIP_CACHE_DIR"] = str(Path(answer.strip()) / name)
 
@@ -96,8 +95,10 @@ class LlamaBuild:
         By itself it only takes one that the same minor version of Python built, though these
         wheels fit any.
         """
-        listed = self._ask("cache", "list", "--format", "abspath", FILE_STEM) or ""
-        wheels = [Path(line) for line in listed.splitlines()]
+        listed = self._ask("cache", "list", "--format", "abspath", FILE_STEM)
+        # It fails where the cache is switched off, and only there.
+        self._caches = listed is not None
+        wheels = [Path(line) for line in (listed or "").splitlines()]
         folders = {str(wheel.parent) for wheel in wheels if wheel.name.startswith(self._file_start)}
         options = [option for folder in sorted(folders) for option in ("--find-links", folder)]
         return ["--no-index", *options] if options else []

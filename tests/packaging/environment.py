@@ -22,26 +22,32 @@ class Environment:
     """A throw-away virtual environment that also sees the dependencies of this one."""
 
     def __init__(self, folder: Path) -> None:
-        run(sys.executable, "-m", "venv", "--without-pip", folder, cwd=folder.parent)
+        """The one in a folder, which is made if it is not there."""
         self.bin = folder / ("Scripts" if WINDOWS else "bin")
         self.python = self.bin / ("python.exe" if WINDOWS else "python")
         self.outside = folder.parent
+        is_new = not folder.exists()
+        if is_new:
+            run(sys.executable, "-m", "venv", "--without-pip", folder, cwd=folder.parent)
         self.site = Path(self.ask("import sysconfig; print(sysconfig.get_path('purelib'))"))
-        # A line in a .pth file makes the folder visible and runs none of its own .pth files, so an
-        # editable gemma-local in this environment stays out of sight.
-        seen = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
-        (self.site / "dependencies.pth").write_text("\n".join(sorted(seen)) + "\n")
+        if is_new:
+            # A line in a .pth file makes the folder visible and runs none of its own .pth files, so
+            # an editable gemma-local in this environment stays out of sight.
+            seen = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
+            (self.site / "dependencies.pth").write_text("\n".join(sorted(seen)) + "\n")
 
     def install(self, *what: str | Path) -> None:
-        pip = (sys.executable, "-m", "pip", "--python", self.python, "install")
-        run(*pip, *OFFLINE, "--no-compile", "--ignore-installed", *what, cwd=self.outside)
+        self._pip("install", *OFFLINE, "--no-compile", "--ignore-installed", *what)
 
     def uninstall(self, name: str) -> None:
-        pip = (sys.executable, "-m", "pip", "--python", self.python, "uninstall", "--yes")
-        run(*pip, "--disable-pip-version-check", name, cwd=self.outside)
+        self._pip("uninstall", "--yes", "--disable-pip-version-check", name)
 
     def ask(self, code: str) -> str:
         return run(self.python, "-I", "-c", code, cwd=self.outside).strip()
 
     def file_of(self, module: str) -> Path:
         return Path(self.ask(f"import {module} as module; print(module.__file__)"))
+
+    def _pip(self, *words: str | Path) -> None:
+        # pip is among the dependencies that are seen. With `--python` it would start twice.
+        run(self.python, "-m", "pip", *words, cwd=self.outside)

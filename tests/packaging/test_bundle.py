@@ -66,29 +66,41 @@ def wheels(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def archive(script: Script, wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A bundle as somebody gets it."""
+    place = tmp_path_factory.mktemp("bundle")
+    folder = script("bundle").assemble(wheels, place, "x86-64-v3")
+    script("distributions").pack(folder, place / f"{folder.name}.tar.gz", EPOCH)
+    return place / f"{folder.name}.tar.gz"
+
+
 @pytest.fixture
-def bundle(script: Script, wheels: Path, tmp_path: Path) -> Path:
-    """A bundle as somebody has it who unpacked it."""
-    folder = script("bundle").assemble(wheels, tmp_path / "made", "x86-64-v3")
-    archive = tmp_path / "bundle.tar.gz"
-    script("distributions").pack(folder, archive, EPOCH)
+def bundle(archive: Path, tmp_path: Path) -> Path:
+    """One as somebody has it who unpacked it."""
     with tarfile.open(archive) as packed:
         packed.extractall(tmp_path, filter="data")
-    return tmp_path / str(folder.name)
+    return tmp_path / archive.name.removesuffix(".tar.gz")
 
 
-@pytest.fixture
-def install(bundle: Path, tmp_path: Path) -> Install:
-    """Runs the installer as a person with an empty home does, where possible with no network."""
+@pytest.fixture(scope="module")
+def without_network() -> list[str]:
+    """What to put before a command, nothing where there is no way."""
     cut = ["unshare", "--map-root-user", "--net"]
     try:
         can_cut = subprocess.run([*cut, "true"], capture_output=True, check=False).returncode == 0
     except OSError:
         can_cut = False
+    return cut if can_cut else []
+
+
+@pytest.fixture
+def install(bundle: Path, tmp_path: Path, without_network: list[str]) -> Install:
+    """Runs the installer as a person with an empty home does, where possible with no network."""
 
     def run(*words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [*(cut if can_cut else []), sys.executable, str(bundle / "install.py"), *words],
+            [*without_network, sys.executable, str(bundle / "install.py"), *words],
             env={"HOME": str(tmp_path / "home"), "PATH": "/usr/bin:/bin"},
             capture_output=True,
             text=True,

@@ -9,10 +9,12 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import pytest
+
+from tests.packaging.conftest import Once
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "packaging"
 PIN = "llama-cpp-python==9.9.9"
@@ -99,37 +101,58 @@ class Project:
 
 
 def small_project(folder: Path) -> Project:
-    """One that installs without the network, on a machine that has compilers and nothing else."""
+    """One that installs without the network, on a machine that has compilers and nothing else; the
+    one in a folder, which is made if it is not there."""
     root = folder / "project"
-    shutil.copytree(SCRIPTS, root / "packaging", ignore=shutil.ignore_patterns("__pycache__"))
-    (root / "backend.py").write_text(BACKEND)
     kept_out = ("CMAKE", "PIP_", "CC", "CXX", "PYTHON")
     environ = {name: value for name, value in os.environ.items() if not name.startswith(kept_out)}
     environ |= {
-        "PATH": str(programs(folder / "bin", "cc", "c++")),
+        "PATH": str(folder / "bin"),
         "PIP_NO_INDEX": "1",
         "PIP_CONFIG_FILE": os.devnull,
         "PIP_CACHE_DIR": str(folder / "cache"),
     }
     project = Project(root, environ)
-    project.write()
+    if not root.exists():
+        shutil.copytree(SCRIPTS, root / "packaging", ignore=shutil.ignore_patterns("__pycache__"))
+        (root / "backend.py").write_text(BACKEND)
+        programs(folder / "bin", "cc", "c++")
+        project.write()
     return project
 
 
 @pytest.fixture(scope="module")
-def first_setup(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, Outcome]:
+def first_setup(once: Once) -> tuple[Project, Outcome]:
     """A project set up from nothing, once: making a .venv takes seconds, copying it doesn't."""
-    project = small_project(tmp_path_factory.mktemp("first"))
-    return project, project.set_up("one")
+
+    def set_up(folder: Path) -> None:
+        outcome = small_project(folder).set_up("one")
+        (folder / "outcome.json").write_text(json.dumps(asdict(outcome)))
+
+    folder = once("first_setup", set_up)
+    outcome = json.loads((folder / "outcome.json").read_text())
+    return small_project(folder), Outcome(**outcome)
 
 
 @pytest.fixture
 def project(tmp_path: Path, first_setup: tuple[Project, Outcome]) -> Project:
     """A project with a .venv in which nothing is installed yet, as far as anyone knows."""
     project = small_project(tmp_path)
-    shutil.copytree(first_setup[0].root / ".venv", project.root / ".venv", symlinks=True)
+    copy_venv(first_setup[0].root / ".venv", project.root / ".venv")
     (project.root / ".venv" / STAMP).unlink()
     return project
+
+
+def copy_venv(venv: Path, copy: Path) -> None:
+    """Copy one, but for pip and setuptools: a thousand files, which nobody here changes."""
+
+    def is_linked(folder: str, names: list[str]) -> set[str]:
+        return {"pip", "setuptools"} & set(names) if folder.endswith("site-packages") else set()
+
+    shutil.copytree(venv, copy, symlinks=True, ignore=is_linked)
+    for site in venv.glob("lib/python*/site-packages"):
+        for name in is_linked(str(site), [entry.name for entry in site.iterdir()]):
+            (copy / site.relative_to(venv) / name).symlink_to(site / name)
 
 
 def programs(folder: Path, *names: str) -> Path:
