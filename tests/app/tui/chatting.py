@@ -75,7 +75,9 @@ class Chat:
         while not is_so():
             if time.monotonic() > end:
                 raise AssertionError(f"it did not come to that; the screen says\n{self.text}")
-            await self.pilot.pause(0.02)
+            # Not the pilot's pause, for which each widget has to answer: that takes the processor
+            # from what is waited for.
+            await asyncio.sleep(0.02)
 
     async def ready(self) -> None:
         """Wait until the model is loaded and nothing goes on."""

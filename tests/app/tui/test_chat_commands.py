@@ -199,15 +199,13 @@ async def test_the_conversation_is_exported(story: Pair, home: Path) -> None:
     assert STORY.text in (work / "about-rivers.md").read_text()
 
 
-@pytest.mark.parametrize(
-    ("key", "screen"), [("f1", HelpScreen), ("f2", StatsScreen)], ids=["help", "stats"]
-)
-async def test_keys_open_pages(story: Pair, key: str, screen: type) -> None:
+async def test_keys_open_pages(story: Pair) -> None:
     async with chatting(story) as chat:
-        await chat.pilot.press(key)
-        await chat.until(lambda: isinstance(chat.app.screen, screen))
-        await chat.pilot.press("escape")
-        await chat.until(lambda: chat.app.screen is chat.screen)
+        for key, kind in (("f1", HelpScreen), ("f2", StatsScreen)):
+            await chat.pilot.press(key)
+            await chat.until(lambda kind=kind: isinstance(chat.app.screen, kind))  # type: ignore[misc]
+            await chat.pilot.press("escape")
+            await chat.until(lambda: chat.app.screen is chat.screen)
 
 
 async def test_what_fills_the_context_is_counted(story: Pair) -> None:

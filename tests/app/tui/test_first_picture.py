@@ -68,11 +68,14 @@ def test_the_first_picture_waits_for_nothing_that_only_later_ones_need() -> None
 @pytest.fixture
 def collector() -> Iterator[None]:
     """The collector as it was."""
-    before = gc.get_threshold()
+    before, is_frozen = gc.get_threshold(), gc.get_freeze_count() > 0
+    gc.unfreeze()
     yield
     gc.unfreeze()
     gc.set_threshold(*before)
     gc.enable()
+    if is_frozen:
+        gc.freeze()
 
 
 @pytest.mark.usefixtures("collector")

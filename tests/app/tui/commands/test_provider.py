@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -60,7 +61,7 @@ async def search(app: Host, pilot: Any, words: str) -> list[str]:
     end = time.monotonic() + PATIENCE
     while not offered(app):
         assert time.monotonic() < end
-        await pilot.pause(0.02)
+        await asyncio.sleep(0.02)
     await app.workers.wait_for_complete()
     await pilot.pause()
     return offered(app)

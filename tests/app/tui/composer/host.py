@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -123,4 +124,4 @@ async def until(pilot: Pilot[None], is_so: Callable[[], bool]) -> None:
     end = time.monotonic() + PATIENCE
     while not is_so():
         assert time.monotonic() < end, "it did not come about"
-        await pilot.pause(0.01)
+        await asyncio.sleep(0.01)

@@ -36,6 +36,7 @@ class Emulator(pyte.Screen):
     def __init__(self, columns: int, lines: int) -> None:
         self._behind: dict[str, Any] | None = None
         self._rest = b""
+        self._text: str | None = None
         self.keyboard_states = 0
         """How many states of the keyboard lie on the stack."""
         super().__init__(columns, lines)
@@ -43,6 +44,7 @@ class Emulator(pyte.Screen):
 
     def show(self, data: bytes) -> None:
         """Take what a program wrote."""
+        self._text = None
         data = self._rest + data
         unfinished = _UNFINISHED.search(data)
         cut = unfinished.start() if unfinished else len(data)
@@ -56,7 +58,14 @@ class Emulator(pyte.Screen):
     @property
     def text(self) -> str:
         """All lines, without the blanks at their ends."""
-        return "\n".join(line.rstrip() for line in self.display)
+        # Whoever waits looks often, and pyte puts two thousand cells together each time.
+        if self._text is None:
+            self._text = "\n".join(line.rstrip() for line in self.display)
+        return self._text
+
+    def resize(self, lines: int | None = None, columns: int | None = None) -> None:
+        self._text = None
+        super().resize(lines, columns)
 
     def is_on(self, mode: int) -> bool:
         """Whether a private mode is switched on."""

@@ -121,20 +121,24 @@ class Screen:
             return False
         return True
 
-    def watch(self, seconds: float) -> None:
-        """Look for so long."""
+    def watch(self, seconds: float) -> bool:
+        """Look for so long; whether more may come."""
         end = time.monotonic() + seconds
-        while (left := end - time.monotonic()) > 0 and self.look(left):
-            pass
+        while (left := end - time.monotonic()) > 0:
+            if not self.look(left):
+                return False
+        return True
 
     def until(self, is_so: Callable[[], object], seconds: float = PATIENCE) -> float:
         """Look until something is the case; the seconds that it took."""
         start = time.monotonic()
+        has_ended = False
         while not is_so():
             passed = time.monotonic() - start
-            has_ended = not self.look(0.05)
-            if not is_so() and (has_ended or passed > seconds):
+            if has_ended or passed > seconds:
                 raise AssertionError(f"it did not come to that within {passed:.1f} s:\n{self.text}")
+            # Not after each piece of what comes: that is more often than a person could look.
+            has_ended = not self.watch(0.03)
         return time.monotonic() - start
 
     def wait_for(self, text: str, seconds: float = PATIENCE) -> float:

@@ -89,7 +89,8 @@ class Terminals:
         def is_kept() -> bool:
             # A moment at which only half of the lines were drawn may be among them.
             seen.append(look())
-            text = self.saved[-1].message.text if self.saved else ""
+            saved = self.saved
+            text = saved[-1].message.text if saved else ""
             kept.extend(words for words in seen if words and words in text)
             return bool(kept)
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
-import stat
 import sys
-from pathlib import Path
 
 import pytest
 
 from gemma_local.app.tui.terminal_answers import QUESTION
 from tests.app.running import STORY
-from tests.app.tui.end_to_end.screen import CTRL_C, CTRL_D, CTRL_G, ENTER, Screen
+from tests.app.tui.end_to_end.screen import CTRL_C, CTRL_D, ENTER, Screen
 from tests.app.tui.end_to_end.terminals import POINT, READY, Terminals
 from tests.ggufs import Pair
 
@@ -61,23 +59,6 @@ def test_a_kill_while_it_is_loaded(terminals: Terminals, story: Pair) -> None:
         os.kill(app, signal.SIGKILL)
         screen.wait_for("gemma-local was killed")
         screen.until(lambda: screen.modes == before)
-
-
-def test_an_editor_gets_the_terminal_as_it_was(
-    terminals: Terminals, story: Pair, tmp_path: Path
-) -> None:
-    editor = tmp_path / "editor"
-    editor.write_text("#!/bin/sh\nstty -a > modes\n", encoding="utf-8")
-    editor.chmod(editor.stat().st_mode | stat.S_IXUSR)
-    with terminals.app(story, variables={"VISUAL": str(editor)}) as screen:
-        screen.wait_for(READY)
-        screen.keys(CTRL_G)
-        modes = terminals.folder / "modes"
-        screen.until(lambda: modes.exists() and modes.read_text())
-        assert {"echo", "icanon", "isig", "icrnl", "iexten"} <= set(modes.read_text().split())
-        screen.until(lambda: "bracketed paste" in screen.emulator.left_on)
-        screen.keys(CTRL_D)
-        assert screen.end() == 0
 
 
 @pytest.mark.parametrize("is_late", [False, True])

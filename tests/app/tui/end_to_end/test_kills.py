@@ -70,7 +70,7 @@ def test_the_app_is_killed_at_any_moment(terminals: Terminals, endless: Pair) ->
 
 def test_the_engine_is_killed_at_any_moment(terminals: Terminals, endless: Pair) -> None:
     moments = random.Random(8)
-    tokens = 900
+    tokens = 600
     with terminals.app(endless, "--max-tokens", tokens) as screen:
         screen.wait_for(READY)
         kills = 0

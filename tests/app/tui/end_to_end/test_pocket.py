@@ -73,7 +73,8 @@ def test_it_lists_reads_edits_runs_the_tests_and_reports(terminals: Terminals) -
         return [call.name for entry in terminals.saved for call in entry.message.calls]
 
     def reported() -> str:
-        last = terminals.saved[-1].message if terminals.saved else None
+        saved = terminals.saved
+        last = saved[-1].message if saved else None
         return last.text if last is not None and last.role == "assistant" else ""
 
     with opened(terminals, "--model", "pocket", *GREEDY) as screen:

@@ -73,7 +73,7 @@ def test_a_long_paste_and_an_editor(terminals: Terminals, story: Pair, tmp_path:
     editor, seen = tmp_path / "editor", tmp_path / "seen"
     editor.write_text(
         "#!/bin/sh\n"
-        f'cp "$1" {seen}; stty -a </dev/tty >{seen}.stty\n'
+        f'cp "$1" {seen}; stty -a >{seen}.stty\n'
         'echo "the editor has the terminal for $(head -c 9 "$1")"\n'
         "read answer </dev/tty\n"
         'printf "%s" "$answer" >"$1"\n'
@@ -91,7 +91,8 @@ def test_a_long_paste_and_an_editor(terminals: Terminals, story: Pair, tmp_path:
         assert screen.emulator.left_on == []
         assert seen.read_text() == f"{pasted} and more"
         modes = Path(f"{seen}.stty").read_text().split()
-        assert {"echo", "icanon", "isig"} <= {mode.rstrip(";") for mode in modes}
+        # As it was before the app.
+        assert {"echo", "icanon", "isig", "icrnl", "iexten"} <= {mode.rstrip(";") for mode in modes}
         screen.keys("written elsewhere", ENTER)
         screen.wait_for(f"{POINT} written elsewhere")
         screen.wait_for(READY)
@@ -105,6 +106,8 @@ def test_a_long_paste_and_an_editor(terminals: Terminals, story: Pair, tmp_path:
         screen.keys(CTRL_C)
         screen.wait_for("unchanged")
         screen.wait_for(f"{POINT} a thought")
+        screen.keys(CTRL_C, CTRL_D)
+        assert screen.end() == 0
 
 
 def is_whole(screen: Screen, answer: str) -> bool:

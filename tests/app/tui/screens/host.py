@@ -36,8 +36,8 @@ async def until(pilot: Pilot[None], holds: Callable[[], bool]) -> None:
     end = time.monotonic() + PATIENCE
     while not holds():
         assert time.monotonic() < end, seen(pilot)
-        await asyncio.sleep(0.01)
-        await pilot.pause()
+        # A pause only at the end: for it each widget has to answer.
+        await asyncio.sleep(0.03)
     await pilot.pause()
 
 

@@ -35,6 +35,7 @@ async def test_it_pauses_goes_on_and_ends_with_the_model(hub: Served) -> None:
     async with host.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: "tiny-Q4.gguf" in text_of(pilot, "#files"))
         await until(pilot, lambda: fetching.state().done > 1_000_000)
+        hub.hub.pace = 0.5
         assert "mtp-tiny.gguf" in text_of(pilot, "#files")
         await until(pilot, lambda: "/s" in text_of(pilot, "#all"))
         assert "left" in text_of(pilot, "#all")
@@ -58,6 +59,8 @@ async def test_to_stop_is_asked_about_and_what_has_come_stays(hub: Served, tmp_p
     host = Host(DownloadScreen(fetching))
     async with host.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: fetching.state().done > 1_000_000)
+        # So that it does not end by itself while it is asked about.
+        hub.hub.pace = 0.5
         await pilot.press("escape")
         assert "that have come stay" in text_of(pilot, "#remark")
         assert keys(host) == "Stop, Go on"

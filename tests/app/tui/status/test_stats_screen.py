@@ -222,7 +222,7 @@ async def test_a_driver_that_does_not_answer_holds_one_thread(
             super().renew()
 
     monkeypatch.setattr(stats, "engine_memory", weigh)
-    monkeypatch.setattr(stats, "_SECONDS", 0.02)
+    monkeypatch.setattr(stats, "_SECONDS", 0.05)
     app = Host()
     async with app.run_test(size=(80, 24)) as pilot:
         screen = Looking(Measured(full_log(), READY, pid=1))
