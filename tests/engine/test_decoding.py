@@ -12,7 +12,7 @@ from gemma_local.engine.pace.tracker import Seat
 from gemma_local.engine.runtime.context import Context
 from gemma_local.models.prompt import Ids, Text
 from tests.engine.running import PROMPT, ask, running
-from tests.ggufs import NAN, Drafter, build, byte_tokens, script
+from tests.ggufs import NAN, Drafter, build, build_shallow, byte_tokens, script
 
 KINDS = ["dense", "keqv", "edge", "moe"]
 LENGTHS = [0, 1, 2, 3, 4, 6, 8]
@@ -51,7 +51,7 @@ def test_greedy_text_is_the_same_at_every_draft_length(ggufs: Path, kind: str) -
 def test_what_the_text_said_before_is_drafted_to_the_end_of_the_turn(
     ggufs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    files = build("dense", STORY, ggufs)
+    files = build_shallow("dense", STORY, ggufs)
     with running(files, context=1024) as runner:
         [said] = runner.run(ask(draft=0))
         decoder = runner.pair.decoder
@@ -77,7 +77,7 @@ def test_what_the_text_said_before_is_drafted_to_the_end_of_the_turn(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_seeded_text_is_the_same_at_every_draft_length(ggufs: Path, kind: str) -> None:
-    files = build(kind, VARIED, ggufs, drafter=Drafter(wrong_every=4))
+    files = build_shallow(kind, VARIED, ggufs, drafter=Drafter(wrong_every=4))
     with running(files) as runner:
         texts = set()
         for seed in (1, 2, 3):
@@ -90,7 +90,7 @@ def test_seeded_text_is_the_same_at_every_draft_length(ggufs: Path, kind: str) -
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_four_sequences_at_once_say_what_each_says_alone(ggufs: Path, kind: str) -> None:
-    files = build(kind, VARIED, ggufs, drafter=Drafter(wrong_every=4))
+    files = build_shallow(kind, VARIED, ggufs, drafter=Drafter(wrong_every=4))
     seeds = (11, 12, 13, 14)
 
     def requests(length: int) -> list:  # type: ignore[type-arg]
@@ -111,7 +111,7 @@ def test_drafts_are_made_in_the_order_of_slots(
     ggufs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In any other order llama.cpp takes the drafter's passes apart."""
-    files = build("dense", STORY, ggufs, drafter=Drafter(wrong_every=3))
+    files = build_shallow("dense", STORY, ggufs, drafter=Drafter(wrong_every=3))
     with running(files, sequences=3) as runner:
         scheduler, orders = runner.scheduler, set[tuple[int, ...]]()
         drafted: list[list[int]] = []
@@ -135,7 +135,7 @@ def test_drafts_are_made_in_the_order_of_slots(
 
 
 def test_each_sequence_may_draft_another_length(ggufs: Path) -> None:
-    files = build("dense", STORY, ggufs, drafter=Drafter(wrong_every=3))
+    files = build_shallow("dense", STORY, ggufs, drafter=Drafter(wrong_every=3))
     with running(files, sequences=4) as runner:
         replies = runner.run(*(ask(f"r{n}", draft=n) for n in (0, 2, 5, 8)))
         assert [reply.text for reply in replies] == [STORY.text] * 4
@@ -147,7 +147,7 @@ def test_each_sequence_may_draft_another_length(ggufs: Path) -> None:
 @pytest.mark.parametrize("length", [0, 3, 8])
 @pytest.mark.parametrize("limit", [1, 2, 3, 7, 50])
 def test_max_tokens_counts_emitted_tokens_only(ggufs: Path, length: int, limit: int) -> None:
-    files = build("dense", STORY, ggufs, drafter=Drafter(wrong_every=3))
+    files = build_shallow("dense", STORY, ggufs, drafter=Drafter(wrong_every=3))
     with running(files) as runner:
         [reply] = runner.run(ask(draft=length, max_tokens=limit))
         assert len(reply.tokens) == reply.end.tally.emitted_tokens == limit
@@ -157,7 +157,7 @@ def test_max_tokens_counts_emitted_tokens_only(ggufs: Path, length: int, limit: 
 @pytest.mark.parametrize("length", [0, 3, 8])
 def test_drafts_never_pass_the_end_of_the_context(ggufs: Path, length: int) -> None:
     endless = script([f" step{i}" for i in range(90)], loop_to=0)
-    files = build("dense", endless, ggufs, drafter=Drafter(wrong_every=5))
+    files = build_shallow("dense", endless, ggufs, drafter=Drafter(wrong_every=5))
     with running(files, context=256) as runner:
         [reply] = runner.run(ask(draft=length))
         assert reply.end.reason == "context"
@@ -167,7 +167,7 @@ def test_drafts_never_pass_the_end_of_the_context(ggufs: Path, length: int) -> N
 @pytest.mark.parametrize("end", ["<turn|>", "<eos>", "<|tool_response>"])
 def test_every_end_of_turn_ends_inside_a_draft_too(ggufs: Path, end: str) -> None:
     spec = script(["Yes", ".", " Done"], end=end)
-    files = build("dense", spec, ggufs)
+    files = build_shallow("dense", spec, ggufs)
     with running(files) as runner:
         for length in (0, 1, 2, 8):
             [reply] = runner.run(ask(draft=length))
@@ -177,7 +177,7 @@ def test_every_end_of_turn_ends_inside_a_draft_too(ggufs: Path, end: str) -> Non
 
 
 def test_ignoring_the_end_goes_on(ggufs: Path) -> None:
-    files = build("dense", script(["a", "b"]), ggufs)
+    files = build_shallow("dense", script(["a", "b"]), ggufs)
     with running(files) as runner:
         for length in (0, 3):
             [reply] = runner.run(ask(draft=length, max_tokens=9, ignore_end=True))
@@ -187,7 +187,7 @@ def test_ignoring_the_end_goes_on(ggufs: Path) -> None:
 @pytest.mark.parametrize("length", [0, 1, 4])
 def test_characters_that_span_tokens_arrive_whole(ggufs: Path, length: int) -> None:
     spec = script(["caf", *byte_tokens("é"), " ", *byte_tokens("日本🙂"), "!"])
-    with running(build("dense", spec, ggufs)) as runner:
+    with running(build_shallow("dense", spec, ggufs)) as runner:
         [reply] = runner.run(ask(draft=length))
         assert reply.text == "café 日本🙂!"
         assert "\ufffd" not in reply.text
@@ -195,20 +195,20 @@ def test_characters_that_span_tokens_arrive_whole(ggufs: Path, length: int) -> N
 
 def test_a_character_that_is_cut_off_is_shown_as_missing(ggufs: Path) -> None:
     spec = script(["caf", *byte_tokens("é"), "!"])
-    with running(build("dense", spec, ggufs)) as runner:
+    with running(build_shallow("dense", spec, ggufs)) as runner:
         [reply] = runner.run(ask(draft=3, max_tokens=2))
         assert reply.text == "caf\ufffd"
 
 
 def test_pieces_of_any_length_print_whole(ggufs: Path) -> None:
     spec = script(["x" * 40, "y" * 300, "─" * 200, "."])
-    with running(build("dense", spec, ggufs)) as runner:
+    with running(build_shallow("dense", spec, ggufs)) as runner:
         assert runner.run(ask(draft=2))[0].text == "x" * 40 + "y" * 300 + "─" * 200 + "."
 
 
 def test_control_tokens_are_silent_and_user_defined_ones_print(ggufs: Path) -> None:
     spec = script(["<|channel>", "thought", "<channel|>", "<|think|>", "Hi", '<|"|>', "."])
-    files = build("dense", spec, ggufs)
+    files = build_shallow("dense", spec, ggufs)
     with running(files) as runner:
         [reply] = runner.run(ask(draft=3))
         assert reply.text == 'thought<channel|>Hi<|"|>.'.join(["<|channel>", ""])
@@ -217,7 +217,7 @@ def test_control_tokens_are_silent_and_user_defined_ones_print(ggufs: Path) -> N
 
 @pytest.mark.parametrize("length", [0, 1, 3, 8])
 def test_stop_strings_also_across_tokens_and_drafts(ggufs: Path, length: int) -> None:
-    with running(build("dense", STORY, ggufs, drafter=Drafter(wrong_every=4))) as runner:
+    with running(build_shallow("dense", STORY, ggufs, drafter=Drafter(wrong_every=4))) as runner:
         [reply] = runner.run(ask(draft=length, stop=("nowhere", "d7 word8 wo")))
         assert reply.text == "Once" + "".join(f" word{i}" for i in range(7)) + " wor"
         assert (reply.end.reason, reply.end.detail) == ("stop_string", "d7 word8 wo")
@@ -226,7 +226,7 @@ def test_stop_strings_also_across_tokens_and_drafts(ggufs: Path, length: int) ->
 @pytest.mark.parametrize("length", [0, 3, 8])
 @pytest.mark.parametrize("cycle", [["ha"], ["Again", " and", " again"]])
 def test_an_endless_loop_is_noticed(ggufs: Path, cycle: list[str], length: int) -> None:
-    files = build("dense", script(cycle, loop_to=0), ggufs)
+    files = build_shallow("dense", script(cycle, loop_to=0), ggufs)
     with running(files, context=1024) as runner:
         [reply] = runner.run(ask(draft=length))
         assert reply.end.reason == "loop"
@@ -239,7 +239,7 @@ def test_logits_that_are_no_numbers_end_the_answer(
     ggufs: Path, sampling: Sampling, length: int
 ) -> None:
     spec = script(["fine", " until", " here"], end=NAN)
-    with running(build("dense", spec, ggufs)) as runner:
+    with running(build_shallow("dense", spec, ggufs)) as runner:
         [reply] = runner.run(ask(draft=length, sampling=sampling))
         assert (reply.text, reply.end.reason) == ("fine until here", "nan")
         assert runner.run(ask(draft=length, max_tokens=2))[0].text == "fine until"
@@ -247,7 +247,7 @@ def test_logits_that_are_no_numbers_end_the_answer(
 
 def test_lenience_accepts_what_is_nearly_as_likely(ggufs: Path) -> None:
     spec = script(["A", *({f" x{i}": 0.55, f" y{i}": 0.45} for i in range(40)), "."])
-    files = build("dense", spec, ggufs)
+    files = build_shallow("dense", spec, ggufs)
     with running(files) as runner:
 
         def acceptance(lenience: float) -> float:
@@ -262,7 +262,7 @@ def test_lenience_accepts_what_is_nearly_as_likely(ggufs: Path) -> None:
 
 
 def test_an_interrupted_answer_goes_on_as_it_would_have(ggufs: Path) -> None:
-    files = build("edge", VARIED, ggufs, drafter=Drafter(wrong_every=4))
+    files = build_shallow("edge", VARIED, ggufs, drafter=Drafter(wrong_every=4))
     sampling = Sampling(seed=9)
     with running(files) as runner:
         [whole] = runner.run(ask(draft=3, sampling=sampling, max_tokens=25))
@@ -278,7 +278,7 @@ def test_an_interrupted_answer_goes_on_as_it_would_have(ggufs: Path) -> None:
 
 
 def test_without_a_drafter_everything_works_plain(ggufs: Path) -> None:
-    files = build("dense", STORY, ggufs)
+    files = build_shallow("dense", STORY, ggufs)
     with running(files, with_drafter=False) as runner:
         [reply] = runner.run(ask(draft=6))
         assert (reply.text, reply.end.tally.drafted) == (STORY.text, 0)

@@ -18,7 +18,7 @@ from gemma_local.engine.turns import Turns
 from gemma_local.models.prompt import Ids, Prompt, Text
 from tests.engine.histories import in_short_slices, window_pair
 from tests.engine.running import Runner, ask, running
-from tests.ggufs import Drafter, Random, build, script
+from tests.ggufs import Drafter, Random, build_shallow, script
 
 STORY = script(["Once", *(f" word{i}" for i in range(150)), "."])
 LONG: Prompt = (Text("a b c d " * 250),)
@@ -55,7 +55,7 @@ acts = st.lists(
 def test_texts_are_those_of_single_runs_whoever_comes_and_goes(
     ggufs: Path, kind: str, *, exact: bool
 ) -> None:
-    files = build(kind, Random(pull=15.0), ggufs, tensor_type="Q4_0")
+    files = build_shallow(kind, Random(pull=15.0), ggufs, tensor_type="Q4_0")
     prompts: list[Prompt] = [
         (Text(text * 9),) for text in ("one day ", "def f(x): ", "no ", "all ", "one day ")
     ]
@@ -108,7 +108,7 @@ def test_texts_are_those_of_single_runs_whoever_comes_and_goes(
 
 @pytest.mark.parametrize("draft", [0, 1, 3, 7])
 def test_a_script_is_said_by_all_of_them(ggufs: Path, draft: int) -> None:
-    files = build("dense", STORY, ggufs, drafter=Drafter(wrong_every=3))
+    files = build_shallow("dense", STORY, ggufs, drafter=Drafter(wrong_every=3))
     with running(files, sequences=4) as runner:
         requests = [
             ask(f"r{i}", prompt=(Text("say " * (3 * i + 1)),), draft=min(draft + i, 8))
@@ -184,7 +184,7 @@ def batches(
 def test_sequences_share_a_pass_that_llama_does_not_take_apart(
     ggufs: Path, monkeypatch: pytest.MonkeyPatch, *, exact: bool
 ) -> None:
-    files = build("dense", STORY, ggufs, tensor_type="Q4_0")
+    files = build_shallow("dense", STORY, ggufs, tensor_type="Q4_0")
     with running(files, sequences=4) as runner:
         requests = [
             ask(f"r{i}", prompt=(Text("ab"[i % 2] * (i + 1)),), draft=2, exact=exact)
@@ -202,7 +202,7 @@ def test_sequences_share_a_pass_that_llama_does_not_take_apart(
 def test_k_quants_are_exact_in_passes_of_their_own(
     ggufs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    files = build("dense", STORY, ggufs, tensor_type="Q4_K")
+    files = build_shallow("dense", STORY, ggufs, tensor_type="Q4_K")
     with running(files, sequences=2) as runner:
         requests = [ask(f"r{i}", prompt=(Text("ab"[i]),), draft=2, exact=True) for i in range(2)]
         seen = batches(runner, monkeypatch, *requests)
@@ -213,7 +213,7 @@ def test_k_quants_are_exact_in_passes_of_their_own(
 
 
 def test_an_answer_goes_on_between_the_slices_of_a_long_prompt(ggufs: Path) -> None:
-    with running(build("dense", STORY, ggufs), context=2048, sequences=2) as runner:
+    with running(build_shallow("dense", STORY, ggufs), context=2048, sequences=2) as runner:
         scheduler = runner.scheduler
         scheduler.submit(ask("talking", draft=0))
         scheduler.turn()
@@ -232,7 +232,7 @@ def test_an_answer_goes_on_between_the_slices_of_a_long_prompt(ggufs: Path) -> N
 
 
 def test_slices_are_short_only_while_others_wait(ggufs: Path) -> None:
-    with running(build("dense", STORY, ggufs), context=2048, sequences=2) as runner:
+    with running(build_shallow("dense", STORY, ggufs), context=2048, sequences=2) as runner:
         limits = runner.pair.choose(0, exact=False)[1]
         assert 0 < limits.short_slice < limits.slice
 
@@ -249,7 +249,7 @@ def test_slices_are_short_only_while_others_wait(ggufs: Path) -> None:
 
 
 def test_prompts_take_turns(ggufs: Path) -> None:
-    with running(build("dense", STORY, ggufs), context=2048, sequences=3) as runner:
+    with running(build_shallow("dense", STORY, ggufs), context=2048, sequences=3) as runner:
         prompts = [(Text(f"{word} " * 900),) for word in ("x", "y", "z")]
         replies = runner.run(
             *(ask(f"r{i}", prompt=prompt, max_tokens=1) for i, prompt in enumerate(prompts))
@@ -268,7 +268,7 @@ def test_prompts_take_turns(ggufs: Path) -> None:
 @pytest.mark.parametrize("exact", [False, True])
 @pytest.mark.parametrize("window", [64, 512])
 def test_the_same_prompt_is_read_once(ggufs: Path, window: int, *, exact: bool) -> None:
-    files = build("dense", STORY, ggufs, window=window, tensor_type="Q4_0")
+    files = build_shallow("dense", STORY, ggufs, window=window, tensor_type="Q4_0")
     with running(files, context=2048, sequences=4) as runner:
         replies = runner.run(*(ask(f"r{i}", prompt=LONG, draft=3, exact=exact) for i in range(4)))
         count = tokens_of(runner, LONG)
@@ -280,7 +280,7 @@ def test_the_same_prompt_is_read_once(ggufs: Path, window: int, *, exact: bool) 
 
 
 def test_a_common_beginning_is_read_once_also_by_those_that_come_later(ggufs: Path) -> None:
-    files = build("dense", STORY, ggufs, window=64)
+    files = build_shallow("dense", STORY, ggufs, window=64)
     with running(files, context=2048, sequences=2) as runner:
         replies = runner.run(
             *(ask(f"r{i}", prompt=(*LONG, Text(f" {i} " * 20)), draft=3) for i in range(6))
@@ -293,7 +293,7 @@ def test_a_common_beginning_is_read_once_also_by_those_that_come_later(ggufs: Pa
 
 
 def test_who_waits_for_a_beginning_does_not_hold_up_others(ggufs: Path) -> None:
-    with running(build("dense", STORY, ggufs), context=2048, sequences=2) as runner:
+    with running(build_shallow("dense", STORY, ggufs), context=2048, sequences=2) as runner:
         scheduler = runner.scheduler
         for name, prompt in (("first", LONG), ("same", LONG), ("other", (Text("hello"),))):
             scheduler.submit(ask(name, prompt=prompt, max_tokens=40))
@@ -311,7 +311,7 @@ def test_who_waits_for_a_beginning_does_not_hold_up_others(ggufs: Path) -> None:
 
 
 def test_higher_priority_comes_first(ggufs: Path) -> None:
-    with running(build("dense", STORY, ggufs), sequences=1) as runner:
+    with running(build_shallow("dense", STORY, ggufs), sequences=1) as runner:
         runner.run(
             *(
                 ask(f"r{i}", prompt=(Text(f"{i} {i}"),), max_tokens=3, priority=i % 3)
@@ -340,7 +340,7 @@ def test_nobody_is_passed_over_for_ever(priorities: list[int], newcomers: int) -
 
 
 def test_a_request_that_fails_leaves_the_others_alone(ggufs: Path) -> None:
-    with running(build("dense", STORY, ggufs), sequences=2, context=256) as runner:
+    with running(build_shallow("dense", STORY, ggufs), sequences=2, context=256) as runner:
         good, long, bad, last = runner.run(
             ask("good"),
             ask("long", prompt=(Ids((5,) * 300),)),
@@ -353,7 +353,7 @@ def test_a_request_that_fails_leaves_the_others_alone(ggufs: Path) -> None:
 
 
 def test_only_a_pass_that_nobody_else_needs_is_broken_off(ggufs: Path) -> None:
-    with running(build("dense", STORY, ggufs), sequences=2) as runner:
+    with running(build_shallow("dense", STORY, ggufs), sequences=2) as runner:
         runner.scheduler.submit(ask("one"))
         runner.scheduler.turn()
         assert not runner.scheduler.runs_beside("one")
@@ -363,7 +363,7 @@ def test_only_a_pass_that_nobody_else_needs_is_broken_off(ggufs: Path) -> None:
 
 
 def test_rows_that_fill_a_pass_up_are_not_asked_for(ggufs: Path) -> None:
-    files = build("dense", STORY, ggufs)
+    files = build_shallow("dense", STORY, ggufs)
     with running(files, sequences=2) as runner:
         made: list[Pass] = []
         batch = Pass.batch
@@ -386,7 +386,7 @@ def test_rows_that_fill_a_pass_up_are_not_asked_for(ggufs: Path) -> None:
 
 
 def test_a_pair_needs_room_for_the_rows_of_all(ggufs: Path) -> None:
-    files = build("dense", STORY, ggufs, tensor_type="Q4_0")
+    files = build_shallow("dense", STORY, ggufs, tensor_type="Q4_0")
     for draft_max in (0, 3, 8, 16):
         with running(files, sequences=4, draft_max=draft_max) as runner:
             options = runner.pair.decoder.target.options

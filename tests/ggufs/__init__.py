@@ -15,7 +15,7 @@ layers work. Files are built in some 50 ms, once for a folder, and are about 1 M
 """
 
 from tests.ggufs.acceptance import Acceptance, Drafter, expected_acceptance
-from tests.ggufs.build import Pair, build
+from tests.ggufs.build import Pair, build, build_shallow
 from tests.ggufs.random_pair import Random
 from tests.ggufs.script import NAN, Script, pieces_of, printed, script
 from tests.ggufs.steps import Steps, call
@@ -32,6 +32,7 @@ __all__ = [
     "Steps",
     "Vocabulary",
     "build",
+    "build_shallow",
     "byte_tokens",
     "call",
     "expected_acceptance",

@@ -141,6 +141,28 @@ def build(
     return pair
 
 
+def build_shallow(
+    kind: str,
+    spec: Script | Random,
+    folder: Path,
+    *,
+    drafter: Drafter | None = None,
+    tensor_type: str = "F16",
+    **shape: object,
+) -> Pair:
+    """The same with one layer of each sort, in the target and in the drafter.
+
+    All of the kind's kernels and caches are there, and a pass takes half as long.
+    """
+    layers: dict[str, object] = {"sliding": (True, False), "drafter_sliding": (True, False)}
+    if shape_of(kind).shared_kv:
+        # Once more the same two, with the keys and values of the first.
+        layers |= {"sliding": (True, False, True, False), "shared_kv": 2}
+    return build(
+        kind, spec, folder, drafter=drafter, tensor_type=tensor_type, **{**layers, **shape}
+    )
+
+
 def _write(pair: Pair, path: Path, filling: Filling, quantum: GGMLQuantizationType) -> None:
     """Write one of the two files, under another name until it is whole."""
     is_drafter = path == pair.drafter

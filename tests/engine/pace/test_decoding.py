@@ -14,7 +14,7 @@ from gemma_local.engine.pace.pace import Pace
 from gemma_local.engine.pace.watch import Watch
 from gemma_local.engine.sequence import Sequence
 from tests.engine.running import GREEDY, Reply, ask, running
-from tests.ggufs import Drafter, Random, build, script
+from tests.ggufs import Drafter, Random, build_shallow, script
 
 STORY = script(["Once", *(f" word{i}" for i in range(150)), "."])
 ROUND = script([f" step{i}" for i in range(60)], loop_to=0)
@@ -64,7 +64,7 @@ def adds_up(reply: Reply) -> PaceTally:
 @pytest.mark.parametrize("kind", ["dense", "keqv", "edge", "moe"])
 @pytest.mark.parametrize("sampling", [GREEDY, Sampling(seed=3)])
 def test_the_text_is_that_of_plain_decoding(ggufs: Path, kind: str, sampling: Sampling) -> None:
-    files = build(kind, STORY, ggufs, drafter=Drafter(wrong_every=3))
+    files = build_shallow(kind, STORY, ggufs, drafter=Drafter(wrong_every=3))
     with running(files) as runner:
         [plain] = runner.run(ask(draft=0, sampling=sampling))
         for _ in range(3):
@@ -76,7 +76,7 @@ def test_the_text_is_that_of_plain_decoding(ggufs: Path, kind: str, sampling: Sa
 
 @pytest.mark.parametrize("quantisation", ["Q8_0", "Q4_K"])
 def test_in_exact_mode_no_bit_differs_from_plain_decoding(ggufs: Path, quantisation: str) -> None:
-    files = build("dense", HALF_RIGHT, ggufs, tensor_type=quantisation, window=64)
+    files = build_shallow("dense", HALF_RIGHT, ggufs, tensor_type=quantisation, window=64)
     rows: dict[int | None, list[bytes]] = {}
     with running(files, context=1024) as runner:
         for draft in (0, None):
@@ -91,7 +91,7 @@ def test_in_exact_mode_no_bit_differs_from_plain_decoding(ggufs: Path, quantisat
 def test_what_the_text_said_before_is_drafted_at_length(
     ggufs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    files = build("dense", ROUND, ggufs, drafter=Drafter(wrong_every=2))
+    files = build_shallow("dense", ROUND, ggufs, drafter=Drafter(wrong_every=2))
     with running(files, context=512) as runner:
         [plain] = runner.run(ask(draft=0, max_tokens=240))
         teach(runner.pair.decoder.pace, CHEAP, monkeypatch)
@@ -111,7 +111,7 @@ def test_without_a_drafter_the_text_itself_remains(
     lookup_max: int,
     names: set[str],
 ) -> None:
-    files = build("dense", ROUND, ggufs)
+    files = build_shallow("dense", ROUND, ggufs)
     with running(files, with_drafter=False, lookup_max=lookup_max) as runner:
         [plain] = runner.run(ask(draft=0, max_tokens=200))
         teach(runner.pair.decoder.pace, CHEAP, monkeypatch)
@@ -125,7 +125,7 @@ def test_without_a_drafter_the_text_itself_remains(
 def test_a_drafter_is_parked_where_rows_are_dear(
     ggufs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    files = build("dense", STORY, ggufs, drafter=Drafter(wrong_every=3))
+    files = build_shallow("dense", STORY, ggufs, drafter=Drafter(wrong_every=3))
     with running(files) as runner:
         teach(runner.pair.decoder.pace, DEAR, monkeypatch)
         [auto] = runner.run(ask(draft=None))
@@ -139,7 +139,7 @@ def test_a_drafter_is_parked_where_rows_are_dear(
 
 
 def test_several_sequences_at_their_own_pace_say_what_each_says_alone(ggufs: Path) -> None:
-    files = build("moe", STORY, ggufs, drafter=Drafter(wrong_every=4))
+    files = build_shallow("moe", STORY, ggufs, drafter=Drafter(wrong_every=4))
     lengths = (None, 2, None, 0)
 
     def requests() -> list:  # type: ignore[type-arg]
@@ -163,7 +163,7 @@ def test_several_sequences_at_their_own_pace_say_what_each_says_alone(ggufs: Pat
 def test_what_was_learned_is_there_when_the_pair_is_loaded_again(
     ggufs: Path, tmp_path: Path
 ) -> None:
-    files = build("dense", STORY, ggufs, drafter=Drafter(wrong_every=3))
+    files = build_shallow("dense", STORY, ggufs, drafter=Drafter(wrong_every=3))
     kept = tmp_path / "pace.json"
     with running(files, pace_file=str(kept)) as runner:
         for length in (0, 3):
@@ -185,7 +185,7 @@ def test_an_open_request_is_exact_where_a_block_takes_no_longer_than_a_row(
     seconds: dict[int, float],
     is_exact: bool,
 ) -> None:
-    files = build("dense", STORY, ggufs, drafter=Drafter(wrong_every=3))
+    files = build_shallow("dense", STORY, ggufs, drafter=Drafter(wrong_every=3))
     load = {"pace_file": str(tmp_path / "pace.json"), "threads": 1}
     with monkeypatch.context() as patch, running(files, **load) as runner:
         runner.run(ask(draft=0, max_tokens=2))
@@ -202,7 +202,7 @@ def test_what_cannot_be_forgotten_is_never_drafted(
 ) -> None:
     from gemma_local.engine.runtime.context import Context
 
-    files = build("dense", ROUND, ggufs)
+    files = build_shallow("dense", ROUND, ggufs)
     # As the memory of a recurrent model answers.
     with monkeypatch.context() as patch:
         patch.setattr(Context, "truncate", lambda _self, _sequence, length: length == 0)
@@ -228,7 +228,7 @@ class Told:
 
 
 def test_the_drafter_goes_on_behind_what_was_begun(ggufs: Path) -> None:
-    files = build("dense", STORY, ggufs)
+    files = build_shallow("dense", STORY, ggufs)
     told: list[tuple[Told, list[int], list[int]]] = []
     with running(files) as runner:
         decoder = runner.pair.decoder
