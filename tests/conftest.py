@@ -29,6 +29,9 @@ sys.dont_write_bytecode = False
 for _room in ("app", "engine", "models"):
     compileall.compile_dir(Path(__file__).parents[1] / _room, quiet=2)
 
+# A thread for each CPU takes as long to start as numpy itself, and no test multiplies matrices.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # Nothing is measured in seconds: tests may run on a busy machine.
 _patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("same", _patient, derandomize=True, max_examples=50)
