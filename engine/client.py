@@ -14,7 +14,7 @@ import uuid
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import BinaryIO, Final, TypeVar
 
 from gemma_local.engine.endings import signal_name
 from gemma_local.engine.environment import engine_environment
@@ -273,16 +273,7 @@ class Engine:
             if self.log_path.stat().st_size > _LOG_LIMIT:
                 self.log_path.replace(self.log_path.with_suffix(".old.log"))
         with self.log_path.open("ab") as log:
-            process = subprocess.Popen(
-                # -P: the person's working directory must not shadow our modules.
-                [sys.executable, "-P", "-m", "gemma_local.engine.host", str(self.log_path)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                env=engine_environment(),
-                # Ctrl-C in the terminal is for us to turn into a Cancel.
-                start_new_session=True,
-            )
+            process = start_process([str(self.log_path)], log)
         self._process = process
         threading.Thread(target=self._read, args=(process,), daemon=True).start()
 
@@ -363,6 +354,20 @@ class Engine:
         else:
             cause = f"it ended with status {status}"
         return f"the engine died: {cause}; its log is {self.log_path}"
+
+
+def start_process(words: Sequence[str], log: BinaryIO) -> subprocess.Popen[bytes]:
+    """The engine's process with these arguments, with pipes for commands and events."""
+    return subprocess.Popen(
+        # -P: the person's working directory must not shadow our modules.
+        [sys.executable, "-P", "-m", "gemma_local.engine.host", *words],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=log,
+        env=engine_environment(),
+        # Ctrl-C in the terminal is for us to turn into a Cancel.
+        start_new_session=True,
+    )
 
 
 def new_id() -> str:

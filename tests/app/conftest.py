@@ -8,8 +8,15 @@ from pathlib import Path
 import pytest
 
 from gemma_local.app import folders
+from tests.app.forking import engines_forked
 from tests.app.running import STORY, Command
 from tests.ggufs import Drafter, Pair, build, script
+
+
+@pytest.fixture(scope="session", autouse=True)
+def engines() -> Iterator[None]:
+    with engines_forked():
+        yield
 
 
 @pytest.fixture(scope="session")
