@@ -42,8 +42,8 @@ settings.load_profile("same")
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """For ``-n auto``: while one waits for a process or a second to pass, another has the CPU."""
+    """For ``-n auto``: while some wait for a process or a second to pass, others have the CPUs."""
     # Not at the top: what is imported before coverage begins to look would not count.
     from gemma_local.engine.threads import usable_cpus
 
-    return usable_cpus() + 1
+    return usable_cpus() + 2
