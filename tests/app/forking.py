@@ -36,7 +36,6 @@ from typing import Any, BinaryIO, Final
 from gemma_local.engine import client
 from gemma_local.engine.environment import engine_environment
 
-IS_POSSIBLE: Final = sys.platform == "linux"
 APP: Final = ("gemma_local.app.cli", "gemma_local.app.one_shot")
 ENGINE: Final = (
     "gemma_local.engine.host",
@@ -48,6 +47,11 @@ _READ_AT_THE_START: Final = ("PYTHON", "LANG", "LC_", "LD_", "OMP_", "GOMP_", "G
 """Beginnings of variables that are read before anything is run."""
 _LARGEST: Final = 1 << 17
 _OPEN_FILES: Final = 1 << 12
+
+
+def is_possible() -> bool:
+    """Whether there are such servers. Where coverage is measured what is forked would not count."""
+    return sys.platform == "linux" and "COVERAGE_PROCESS_CONFIG" not in os.environ
 
 
 class Forked:
@@ -169,7 +173,7 @@ def engines_forked() -> Iterator[None]:
         suits = server.suits(engine_environment())
         return start_engine(server.address, words, log) if suits else start(words, log)
 
-    client.start_process = started if IS_POSSIBLE else start
+    client.start_process = started if is_possible() else start
     try:
         yield
     finally:

@@ -50,7 +50,7 @@ class Command:
         """Run to the end."""
         given = stdin.encode() if isinstance(stdin, str) else stdin
         environment = self.environment(**variables)
-        if forking.IS_POSSIBLE and forking.app_server().suits(environment):
+        if forking.is_possible() and forking.app_server().suits(environment):
             done = forking.run([*map(str, arguments)], environment, given, PATIENCE)
         else:
             done = subprocess.run(
