@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-import psutil
-
 from gemma_local.engine.commands import MIB
 from gemma_local.models.target import TargetFacts
 
@@ -24,6 +22,9 @@ def cache_bytes(facts: TargetFacts, available: int | None = None) -> int:
     they are loaded, None to ask the operating system.
     """
     if available is None:
+        # Not at the top: whoever planned knows, and it takes its time.
+        import psutil
+
         available = psutil.virtual_memory().available
     left = available - facts.path.stat().st_size
     window = facts.attention.window_bytes(2) if facts.attention is not None else 0

@@ -13,7 +13,7 @@ from tests.app.running import STORY, Command
 from tests.ggufs import Drafter, Pair, build, script
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(autouse=True)
 def engines() -> Iterator[None]:
     with engines_forked():
         yield
