@@ -8,6 +8,8 @@ Texts that may hold anything (messages, paths, what a caller adds) are BLOBs of 
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
 from gemma_local.app.sessions.errors import SessionsUnavailable
@@ -68,9 +70,10 @@ def check(connection: sqlite3.Connection, name: str) -> int:
 
     Raises SessionsUnavailable for a file of a newer version or of another program, sqlite3.Error.
     """
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    (application,) = connection.execute("PRAGMA application_id").fetchone()
-    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    with _one_moment(connection):
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        (application,) = connection.execute("PRAGMA application_id").fetchone()
+        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     if application != APPLICATION_ID and (application or version or tables):
         raise SessionsUnavailable(
             f"{name} is a database of another program; move it elsewhere, and gemma-local makes "
@@ -82,6 +85,20 @@ def check(connection: sqlite3.Connection, name: str) -> int:
             f"this one knows {len(MIGRATIONS)}); use that one, or move the file elsewhere"
         )
     return int(version)
+
+
+@contextmanager
+def _one_moment(connection: sqlite3.Connection) -> Iterator[None]:
+    """A block that reads all of one state of the file, whatever other processes do meanwhile."""
+    begins = not connection.in_transaction
+    if begins:
+        connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        # A file that is damaged ends it by itself.
+        if begins and connection.in_transaction:
+            connection.execute("ROLLBACK")
 
 
 def migrate(connection: sqlite3.Connection, name: str) -> None:

@@ -10,7 +10,7 @@ import sys
 import tempfile
 import textwrap
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from gemma_local.app.sessions import database as databases
 from gemma_local.app.sessions.database import Database
 from gemma_local.app.sessions.errors import SessionsDamaged, SessionsUnavailable
 from gemma_local.app.sessions.repair import is_sound, repair
-from gemma_local.app.sessions.schema import APPLICATION_ID, MIGRATIONS
+from gemma_local.app.sessions.schema import APPLICATION_ID, MIGRATIONS, check
 from gemma_local.app.sessions.store import SessionStore
 from gemma_local.models.message import Message
 
@@ -71,6 +71,23 @@ def test_a_file_of_a_newer_version_is_refused(path: Path) -> None:
     with unlike(path, f"PRAGMA user_version = {len(MIGRATIONS) + 1}"):
         pass
     assert "newer gemma-local" in str(refusal(path))
+
+
+def test_a_file_that_another_process_makes_in_that_moment_is_ours(path: Path) -> None:
+    def make(statement: str) -> None:
+        if "sqlite_master" in statement and not made:
+            made.append(statement)
+            # It waits for whoever reads, and is not waited for here.
+            with suppress(SessionsUnavailable):
+                SessionStore.open(path).close()
+
+    made: list[str] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(databases, "BUSY_SECONDS", 0.05)
+        with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+            connection.set_trace_callback(make)
+            assert check(connection, "file") == 0
+    assert made
 
 
 @pytest.mark.parametrize(
