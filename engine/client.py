@@ -116,12 +116,14 @@ class Engine:
         try:
             return DeviceList.decode(self._ask(ListDevices(new_id()), Listed, timeout).devices)
         except EngineDied as error:
-            status = process.wait(_ENDING) if process is not None else 0
-            return death(status) or DeviceList(problem=str(error))
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                if process is not None and (found := death(process.wait(_ENDING))):
+                    return found
+            return DeviceList(problem=str(error))
         except queue.Empty:
             self.close(timeout=0.0)
             return too_late(timeout)
-        except (EngineFailed, ValueError, subprocess.TimeoutExpired) as error:
+        except (EngineFailed, ValueError) as error:
             return DeviceList(problem=f"llama.cpp did not name its devices: {error}")
 
     def start(self, load: Load, on_loading: Callable[[Loading], None] | None = None) -> Ready:

@@ -13,6 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from gemma_local.engine import client
 from gemma_local.engine.client import Engine, EngineDied
 from gemma_local.engine.hardware.devices import ask_devices
 from gemma_local.engine.messages import Load
@@ -117,6 +118,17 @@ def test_an_answer_that_is_none_is_a_sentence(
     run_instead(monkeypatch, program)
     engine.begin()
     assert "did not name its devices" in engine.devices().problem
+
+
+def test_one_that_says_no_more_and_does_not_end_is_a_sentence(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "_ENDING", 0.05)
+    run_instead(
+        monkeypatch, "import os, sys, time; sys.stdin.readline(); os.close(1); time.sleep(600)"
+    )
+    engine.begin()
+    assert "stopped answering" in engine.devices().problem
 
 
 def test_another_release_is_named(
