@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,6 +18,15 @@ from tests.ggufs import Pair
 from tests.waiting import until
 
 
+@pytest.fixture(autouse=True)
+def nobody_waits(home: Path) -> Iterator[None]:
+    """No engine; only what engines are forked from, which looks like one and stays."""
+    early_engine.begin()
+    early_engine.end()
+    yield
+    early_engine.end()
+
+
 def engines() -> set[int]:
     """Processes of engines that this one has started and that still run."""
     found = set()
@@ -28,7 +38,6 @@ def engines() -> set[int]:
 
 
 def test_the_one_that_was_begun_loads_the_pair(home: Path, story: Pair) -> None:
-    early_engine.end()
     before = engines()
     early_engine.begin()
     early_engine.begin()
@@ -40,11 +49,10 @@ def test_the_one_that_was_begun_loads_the_pair(home: Path, story: Pair) -> None:
     # Who opens it once more has another one.
     with launch.running() as (engine, _ready):
         assert engine.pid != begun
-    assert engines() == before
+    assert engines() <= before
 
 
 def test_whoever_takes_one_without_having_begun_it_has_one_to_start(home: Path) -> None:
-    early_engine.end()
     engine = early_engine.take()
     assert engine.pid is None and engine.log_path == folders.log_path()
 
@@ -69,12 +77,11 @@ def test_one_that_died_is_not_taken(home: Path) -> None:
 
 
 def test_what_cannot_be_loaded_ends_it(home: Path) -> None:
-    early_engine.end()
     before = engines()
     (home / "model.gguf").write_text("no model")
     with pytest.raises(BadModelFile):
         prepare(PairOptions(model=str(home / "model.gguf")), longest_draft=3)
-    assert engines() == before
+    assert engines() <= before
 
 
 def test_where_none_can_be_started_it_is_said_when_it_is_needed(
