@@ -46,6 +46,7 @@ class Checklist:
         yield "what is generated is up to date", self.generated
         if self._options.tests:
             yield "checks and tests", self.tests
+            yield "the ways to install it", self.installations
         yield "two builds are the same", self.builds
         yield "the bill of materials", self.bill_of_materials
         yield "formula and manifests", self.manifests
@@ -85,6 +86,11 @@ class Checklist:
     def tests(self) -> None:
         """All that every change must pass."""
         self._run(*TESTS)
+
+    def installations(self) -> None:
+        """Each from nothing: it installs, starts, answers and goes without a trace."""
+        ways = ("pipx", "uv", "sdist", "editable", "bundle", "make_run")
+        self._run(sys.executable, "packaging/installations.py", *ways)
 
     def builds(self) -> None:
         """Wheel and source distribution are the same bytes when they are built again."""

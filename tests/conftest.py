@@ -40,6 +40,13 @@ settings.register_profile("new", _patient, max_examples=1000)
 settings.load_profile("same")
 
 
+@pytest.fixture
+def unmeasured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where coverage is measured, leave out the processes that the test starts: what they import,
+    say or write is what is looked at."""
+    monkeypatch.delenv("COVERAGE_PROCESS_CONFIG", raising=False)
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """For ``-n auto``: while some wait for a process or a second to pass, others have the CPUs."""

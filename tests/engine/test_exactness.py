@@ -144,7 +144,8 @@ def test_texts_are_the_same_at_every_length_alone_and_together(
             assert [reply.tokens for reply in replies] == plain
 
 
-@pytest.mark.parametrize(("kind", "quantisation"), [("moe", "Q4_0"), ("dense", "Q4_K")])
+# Not Q4_0 and Q8_0: whether their kernels for one row and for four differ depends on the processor.
+@pytest.mark.parametrize(("kind", "quantisation"), [("moe", "F16"), ("dense", "Q4_K")])
 def test_without_exact_mode_rows_differ(ggufs: Path, kind: str, quantisation: str) -> None:
     """The comparison sees a difference where there is one, and the mode is what removes it."""
     files = build_shallow(kind, HALF_RIGHT, ggufs, tensor_type=quantisation)

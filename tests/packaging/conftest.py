@@ -106,5 +106,6 @@ def copy_of_tree(target: Path) -> Path:
         ".*_cache",
         ".hypothesis",
         ".pocket",
+        ".coverage*",
     )
     return Path(shutil.copytree(ROOT, target, ignore=leave_out))

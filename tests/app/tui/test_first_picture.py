@@ -55,6 +55,7 @@ asyncio.run(App(AnswerOptions(), Settings()).run_async(headless=True, size=(80, 
 """
 
 
+@pytest.mark.usefixtures("unmeasured")
 def test_the_first_picture_waits_for_nothing_that_only_later_ones_need() -> None:
     done = subprocess.run(
         [sys.executable, "-c", PICTURE.format(later=LATER)],

@@ -32,6 +32,7 @@ def test_binary_files_are_refused_kindly(task: Task) -> None:
         assert "is binary" in work.results[1].text
 
 
+@pytest.mark.usefixtures("unmeasured")
 def test_huge_output_comes_as_its_two_ends(task: Task) -> None:
     loop = f"{sys.executable} -c \"for i in range(200000): print('line', i)\""
     steps = ([call("run", command=loop)], DONE)

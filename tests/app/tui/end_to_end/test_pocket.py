@@ -7,6 +7,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from gemma_local.models import pocket
 from tests.app.running import FAST
 from tests.app.tui.end_to_end.screen import CTRL_D, ENTER, Screen
@@ -62,6 +64,7 @@ def test_without_network_and_model_it_opens_on_the_guide(terminals: Terminals) -
         assert screen.end() == 0
 
 
+@pytest.mark.usefixtures("unmeasured")
 def test_it_lists_reads_edits_runs_the_tests_and_reports(terminals: Terminals) -> None:
     # By this a folder is known as a project.
     (terminals.folder / ".git").mkdir()
