@@ -22,7 +22,7 @@ _KNOWN: Final = 4
 """Times that the cost of a pass must rest on to wait for the next one."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Outcome:
     """A step with the tokens of each sequence, rows and seconds of its passes, and the seconds that
     the drafter took for so many rounds."""
@@ -38,18 +38,20 @@ class Outcome:
         """Whether the next decision may be another one because of it: a draft that is wrong from
         its first token on, a look at what does not pay, a match that was not trusted, a text that
         has just begun, a pass of which little is known."""
-        step = self.step
-        for seat, own, checked, made in zip(
-            step.seats, self.emitted, step.checked, step.made, strict=True
-        ):
-            tracker = seat.tracker
-            if (checked and len(own) <= 1) or (tracker.parked_now and made):
+        step, emitted, made = self.step, self.emitted, self.step.made
+        for i, seat in enumerate(step.seats):
+            tracker, checked = seat.tracker, step.checked[i]
+            if (checked and len(emitted[i]) <= 1) or (tracker.parked_now and made[i]):
                 return True
             if seat.continuation and not checked:
                 return True
             if seat.fixed is None and tracker.passes < _BEGINNING:
                 return True
-        return any(step.table.count(rows) < _KNOWN for rows, _ in self.passes)
+        count = step.table.count
+        for rows, _ in self.passes:
+            if count(rows) < _KNOWN:
+                return True
+        return False
 
     def take_in(self) -> None:
         """Learn from it."""

@@ -64,8 +64,8 @@ class Prospect:
         self._reached = 1.0
         self._value = 0.0
         self._best = 0.0
-        for chance in begun_chances:
-            self._weigh(chance)
+        if begun_chances:
+            self._weigh(begun_chances)
 
     def afresh(self, most: int) -> Prospect:
         """The same before anything was drafted, of one that ``begun`` with nothing."""
@@ -76,24 +76,28 @@ class Prospect:
 
     def take(self, count: int) -> None:
         """The drafter made so many tokens without being asked about any."""
-        for chance in self.chances[:count]:
-            self._weigh(chance)
+        self._weigh(self.chances[:count])
 
-    def _weigh(self, chance: float) -> int:
-        """One token more; how many there are now."""
-        reached = self._reached = self._reached * chance
-        self.reached.append(reached)
-        length = len(self.reached)
-        self._value += reached * self.worth
-        here = self._value - self._extra[length]
-        if here > self._best:
-            self._best, self.best_length = here, length
+    def _weigh(self, chances: Sequence[float]) -> int:
+        """So many tokens more; how many there are now."""
+        all_reached, extra, worth = self.reached, self._extra, self.worth
+        reached, value, best = self._reached, self._value, self._best
+        length = len(all_reached)
+        for chance in chances:
+            reached *= chance
+            all_reached.append(reached)
+            length += 1
+            value += reached * worth
+            here = value - extra[length]
+            if here > best:
+                best, self.best_length = here, length
+        self._reached, self._value, self._best = reached, value, best
         return length
 
     def add(self, chance: float, confidence: float) -> bool:
         """The drafter made a token that is kept with this chance; whether to make another: whether
         some longer draft gains more than stopping here."""
-        length = self._weigh(chance)
+        length = self._weigh((chance,))
         self.confidences.append(confidence)
         value, reached = self._value, self._reached
         extra, worth, per_token, best = self._extra, self.worth, self._per_token, self._best

@@ -105,7 +105,8 @@ class Step:
         began = time.perf_counter()
         self._made = made
         lengths: list[int] = []
-        for prospect, own in zip(self._prospects, made, strict=True):
+        for i, prospect in enumerate(self._prospects):
+            own = made[i]
             if prospect is None:
                 lengths.append(len(own))
                 continue
@@ -116,10 +117,10 @@ class Step:
             if len(group) > 1:
                 self._align(group, lengths)
         drafts: list[list[int]] = []
-        for prospect, own, length in zip(self._prospects, made, lengths, strict=True):
+        for i, prospect in enumerate(self._prospects):
             begun = prospect.begun if prospect is not None else []
-            drafts.append([*begun, *own][:length])
-        self.checked = [len(draft) for draft in drafts]
+            drafts.append([*begun, *made[i]][: lengths[i]])
+        self.checked = list(map(len, drafts))
         self.seconds += time.perf_counter() - began
         return drafts
 
@@ -174,9 +175,9 @@ class Step:
 
     def count(self) -> None:
         """Count what was verified, for the tallies."""
-        for seat, checked in zip(self.seats, self.checked, strict=True):
+        for i, seat in enumerate(self.seats):
             if seat.fixed is None:
-                seat.tracker.count(checked)
+                seat.tracker.count(self.checked[i])
 
     def _learn_match(self, seat: Seat, emitted: Sequence[int]) -> None:
         logits, trend = self._match_rates.logits(), seat.tracker.by_match

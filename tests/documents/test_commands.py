@@ -28,7 +28,7 @@ from tests.documents.stage import SESSION, Stage, set_up
 from tests.ggufs import Pair, build, script
 
 ELSEWHERE: Final = {
-    r"make (run|test|lint)\b": ".ci/run",
+    r"make (run|test|lint|coverage)\b": ".ci/run",
     r"pipx install |uv tool install |pipx runpip |CMAKE_ARGS=": "packaging/installations.py",
     r"tar -xzf gemma-local|cd gemma-local-": "tests/packaging/test_bundle.py",
     r"python3\.\d+ install\.py|\S+/python packaging/bundle\.py": "tests/packaging/test_bundle.py",
