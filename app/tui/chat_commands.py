@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gemma_local.app.counted import counted
 from gemma_local.app.errors import UsageError
 from gemma_local.app.tui.suspending import suspend
 from gemma_local.app.tui.transcript.answer_item import AnswerItem
@@ -146,15 +147,13 @@ class ChatCommands:
 
     def think(self, tokens: int | None) -> None:
         self._open_first()
-        self._screen.desk.think(tokens)
         words = {None: "off", 0: "on"}.get(tokens, f"on, at most {tokens} tokens")
-        self._screen.say(f"thinking is {words} from the next message on")
+        self._screen.desk.think(tokens, f"thinking is {words} from the next message on")
 
     def draft(self, length: int | None) -> None:
         self._open_first()
-        self._screen.desk.draft(length)
         words = {None: "as many tokens as pay", 0: "nothing"}.get(length, f"{length} tokens")
-        self._screen.say(f"the drafter drafts {words} from the next message on")
+        self._screen.desk.draft(length, f"the drafter drafts {words} from the next message on")
 
     def stats(self) -> None:
         from gemma_local.app.tui.screens.stats import StatsScreen
@@ -209,11 +208,14 @@ class ChatCommands:
         elif what.kind == "last":
             self._screen.errands.copy(answers[-1].plain(), "the last answer")
         else:
-            blocks = [code for item in answers for code in item.code()]
-            latest = answers[-1].code() or blocks
-            if not latest or what.number > len(latest):
-                raise UsageError(f"the last answer has {len(latest)} blocks of code")
-            self._screen.errands.copy(latest[what.number - 1], "the code")
+            latest = answers[-1].code()
+            blocks = latest or [code for item in answers for code in item.code()]
+            if not blocks:
+                raise UsageError("there is no code yet that could be copied")
+            if what.number > len(blocks):
+                have = "the last answer has" if latest else "the answers have"
+                raise UsageError(f"{have} {counted(len(blocks), 'block')} of code")
+            self._screen.errands.copy(blocks[what.number - 1], "the code")
 
     def export(self, path: Path | None) -> None:
         opened, store = self._screen.opened, self._screen.desk.store

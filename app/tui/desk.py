@@ -11,6 +11,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from gemma_local.app.errors import UsageError
 from gemma_local.app.stop import Stop
 from gemma_local.app.tui.job_thread import JobThread
 from gemma_local.app.tui.news import (
@@ -233,29 +234,32 @@ class Desk(JobThread):
         stop = Stop()
 
         def job() -> None:
-            entries = self._dialogue.conversation.entries
-            agent = self._dialogue.agent
+            conversation, agent = self._dialogue.conversation, self._dialogue.agent
             if agent is not None and (found := agent.files_before(entry)) and found.diffs:
                 what = "bring back, too, as they were before this message:"
                 self._tell(Notice(restore(agent, found, what, partial(self._ask, stop))))
-            said = next((e.written for e in entries if e.number == entry), "")
-            conversation = self._dialogue.conversation
+            # Of an answer nothing goes back to where the person writes.
+            mine = (e for e in conversation.entries if e.message.role == "user")
+            said = next((e.written for e in mine if e.number == entry and e.kind == "message"), "")
             self._dialogue.branch(conversation.count_up_to(entry - 1))
             self._tell_opened("rewind", said)
 
         self._do("leaving", job, stop)
 
-    def think(self, budget: int | None) -> None:
-        """Let the model think: at most ``budget`` tokens, 0 for no limit, None for not at all."""
+    def think(self, budget: int | None, done: str) -> None:
+        """Let the model think: at most ``budget`` tokens, 0 for no limit, None for not at all; then
+        say ``done``."""
 
         def job() -> None:
-            if not self._dialogue.think(budget):
+            if self._dialogue.think(budget):
+                self._tell(Notice(done))
+            else:
                 self._warn("this model does not think before it answers")
 
         self._do("", job)
 
-    def draft(self, length: int | None) -> None:
-        """Draft so many tokens from now on, None for what pays."""
+    def draft(self, length: int | None, done: str) -> None:
+        """Draft so many tokens from now on, None for what pays; then say ``done``."""
 
         def job() -> None:
             most = self._dialogue.ready.draft_max
@@ -264,6 +268,7 @@ class Desk(JobThread):
                 self._warn(f"this pair was loaded for drafts of {reason}")
                 return
             self._dialogue.options.draft = length
+            self._tell(Notice(done))
 
         self._do("", job)
 
@@ -348,6 +353,8 @@ class Desk(JobThread):
         dialogue = self._dialogue
         self._stop = stop
         try:
+            if dialogue.agent is None and not dialogue.conversation.awaits_answer:
+                raise UsageError("there is nothing to go on with: say something first")
             turned = dialogue.turn(stop, self._steer)
         except GemmaLocalError as error:
             from gemma_local.engine.client import EngineDied

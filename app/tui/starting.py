@@ -185,13 +185,14 @@ class Starting:
 
         assert self._fetching is not None
         self._is_shown = False
+        state = self._fetching.state()
         if path is not None:
             self._fetching = None
             self.use(str(path))
-        elif self._fetching.state().is_running:
-            if not self._screen.is_open and (builtin := pair()) is not None:
-                self.use(str(builtin[0]))
-        else:
-            state, self._fetching = self._fetching.state(), None
+        elif state.stage in ("stopped", "failed"):
+            self._fetching = None
             if not self._screen.is_open:
                 self.first_start(state.error if state.lacks_network else "")
+        elif not self._screen.is_open and (builtin := pair()) is not None:
+            # It goes on in the background, was paused there, or has just come to its end.
+            self.use(str(builtin[0]))

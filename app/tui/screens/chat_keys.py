@@ -59,7 +59,7 @@ class ChatKeys(Screen[None]):
     def open_find(self, words: str = "") -> None:
         """Let the person search the conversation."""
         if bars := self.query(FindBar):
-            bars.first().focus()
+            bars.first(FindBar).look_for(words)
             return
         self.mount(FindBar(self.transcript, words), before=self.composer)
 

@@ -64,6 +64,12 @@ class FindBar(Horizontal):
     def on_mount(self) -> None:
         self.query_one(Input).focus()
 
+    def look_for(self, words: str) -> None:
+        """Let the person go on searching, for ``words`` if there are any."""
+        line = self.query_one(Input)
+        line.value = words or line.value
+        line.focus()
+
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
         if event.value:

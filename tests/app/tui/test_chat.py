@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual.widgets._toast import Toast
@@ -13,11 +15,13 @@ from gemma_local.app.sessions.store import SessionStore
 from gemma_local.app.settings import Settings
 from gemma_local.app.tui.approval.card import ApprovalCard
 from gemma_local.app.tui.consents import Consents
+from gemma_local.engine.client import Engine
+from gemma_local.engine.messages import Ready
 from tests.app.running import STORY
 from tests.app.tui.chatting import Chat, chatting
 from tests.app.workspace.test_command import left_over
 from tests.ggufs import Pair
-from tests.waiting import nap
+from tests.waiting import PATIENCE, nap
 
 pytestmark = pytest.mark.usefixtures("home")
 
@@ -63,13 +67,21 @@ async def test_escape_stops_and_keeps_what_there_is(endless: Pair) -> None:
         assert (entry.message.text, entry.state) == (kept, "stopped")
 
 
-async def test_messages_wait_for_their_turn(story: Pair) -> None:
+async def test_messages_wait_for_their_turn(story: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    start, are_sent = Engine.start, threading.Event()
+
+    def started(engine: Engine, *how: Any) -> Ready:
+        are_sent.wait(PATIENCE)
+        return start(engine, *how)
+
+    monkeypatch.setattr(Engine, "start", started)
     async with chatting(story) as chat:
         # Also before there is a model.
         await chat.send("first")
         await chat.send("second")
         await chat.send("third")
-        assert chat.screen.sending.waiting >= 2
+        assert chat.screen.sending.waiting == 3
+        are_sent.set()
         await chat.until(lambda: len(chat.answers) == 3)
         await chat.ready()
         assert chat.said == ["first", "second", "third"]

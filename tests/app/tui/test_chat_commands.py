@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from textual.widgets import Input
 
 from gemma_local.app.sessions.store import SessionStore
 from gemma_local.app.settings import Settings
@@ -185,6 +186,75 @@ async def test_settings_that_last_and_those_that_do_not(story: Pair, home: Path)
     assert 'theme = "gemma-light"' in written.read_text()
 
 
+async def test_what_is_set_is_told(story: Pair) -> None:
+    async with chatting(story) as chat:
+        await chat.ready()
+        for name, value in {
+            "draft": "3",
+            "think": "off",
+            "theme": "gemma-dark",
+            "mode": "ask",
+        }.items():
+            await chat.send(f"/{name}")
+            await chat.until(lambda said=f"/{name} is {value}": said in chat.text)  # type: ignore[misc]
+        await chat.send("/think on")
+        await chat.until(lambda: "thinking is on from the next message on" in chat.text)
+        await chat.send("/think")
+        await chat.until(lambda: "/think is on" in chat.text)
+        # What cannot be is not said to be so.
+        await chat.send("/draft 16")
+        await chat.until(lambda: "this pair was loaded for drafts of at most" in chat.text)
+        await chat.send("/draft 2")
+        await chat.until(lambda: "drafts 2 tokens from the next message on" in chat.text)
+        assert "drafts 16 tokens" not in chat.text
+        assert chat.app.desk.options.draft == 2
+        await chat.send("/mode auto")
+        await chat.until(lambda: chat.screen.mode == "auto")
+
+
+async def test_looks_are_changed_and_changed_back(story: Pair) -> None:
+    async with chatting(story) as chat:
+        look = chat.screen.transcript.look
+        await chat.send("/tint on")
+        assert chat.screen.transcript.look == replace(look, tint=True)
+        await chat.send("/tint")
+        assert chat.screen.transcript.look == look
+        await chat.send("/thoughts")
+        assert chat.screen.transcript.look == replace(look, thoughts=True)
+        await chat.pilot.press("ctrl+o")
+        assert chat.screen.transcript.look == look
+
+
+async def test_what_only_looks_like_a_command(story: Pair) -> None:
+    async with chatting(story) as chat:
+        await chat.ready()
+        await chat.send("/summarice a text")
+        await chat.until(lambda: chat.written == "/summarice a text")
+        (toast,) = chat.app._notifications
+        assert "/summarize" in toast.message
+        chat.screen.composer.clear()
+        # Nothing was said that could be gone on with.
+        await chat.send("/continue")
+        await chat.until(lambda: "there is nothing to go on with" in chat.text)
+        await chat.ready()
+        await chat.ask("/etc/hosts is a file, is it not?")
+        assert chat.said == ["/etc/hosts is a file, is it not?"]
+
+
+async def test_who_goes_back_nowhere_stays(story: Pair) -> None:
+    async with chatting(story) as chat:
+        await chat.ready()
+        await chat.ask("hello")
+        await chat.send("/rewind 2")
+        number = "you have said 1 messages; give one of their numbers"
+        await chat.until(lambda: number in [toast.message for toast in chat.app._notifications])
+        await chat.send("/branch")
+        await chat.until(lambda: isinstance(chat.app.screen, RewindPicker))
+        await chat.pilot.press("escape")
+        await chat.until(lambda: chat.app.screen is chat.screen)
+        assert (chat.said, chat.written) == (["hello"], "")
+
+
 async def test_the_conversation_is_exported(story: Pair, home: Path) -> None:
     async with chatting(story) as chat:
         await chat.ready()
@@ -235,6 +305,20 @@ async def test_the_conversation_is_searched(story: Pair) -> None:
         await chat.until(lambda: not chat.screen.query(FindBar))
         await chat.send("still writing")
         await chat.until(lambda: len(chat.said) == 2)
+        await chat.ready()
+        # The words may stand behind the command; there is one bar, whichever way it is opened.
+        await chat.send("/find word17")
+        await chat.until(lambda: chat.screen.query(FindBar))
+        bar = chat.screen.query_one(FindBar)
+        await chat.until(lambda: " of 2" in str(bar.query_one("#found").render()))
+        chat.screen.composer.focus()
+        await chat.pilot.press("ctrl+f")
+        await chat.until(lambda: bar.has_focus_within)
+        assert bar.query_one(Input).value == "word17"
+        chat.screen.composer.focus()
+        await chat.send("/find still")
+        await chat.until(lambda: "1 of 1" in str(bar.query_one("#found").render()))
+        assert bar.has_focus_within and len(chat.screen.query(FindBar)) == 1
 
 
 async def test_without_a_model_the_first_start_shows_the_way(

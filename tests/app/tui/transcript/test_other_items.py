@@ -8,12 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gemma_local.app.quick_tasks import Shown
 from gemma_local.app.tui.glyphs import ASCII
 from gemma_local.app.tui.transcript.divider_item import DividerItem
 from gemma_local.app.tui.transcript.item import Item
 from gemma_local.app.tui.transcript.notice_item import NoticeItem
 from gemma_local.app.tui.transcript.person_item import PersonItem
 from gemma_local.app.tui.transcript.summary_item import SummaryItem
+from gemma_local.app.tui.transcript.task_item import TaskItem
 from tests.app.tui.transcript.looks import LOOK
 
 FILE = "\n".join(f"file line {n}" for n in range(50))
@@ -97,6 +99,45 @@ def test_a_divider_goes_across() -> None:
     (line,) = DividerItem("a new conversation").lines(60, LOOK)
     assert line.cells == 60
     assert "a new conversation" in line.text
+
+
+def test_a_task_is_plain_text_until_it_is_over() -> None:
+    item = TaskItem("/proofread", "changes", "One two.")
+    assert texts(item) == ["/proofread"]
+    assert item.plain() == "/proofread"
+    item.feed("**One**")
+    item.feed(" too.\n```\ncode\n```")
+    assert texts(item)[2:] == ["**One** too.", "```", "code", "```"]
+    assert not item.code()
+    item.finish("One too.", "in 2 parts")
+    assert texts(item) == ["/proofread ⋅ 1 change ⋅ in 2 parts", "", "One twotoo."]
+    assert item.plain() == "One too."
+    item.finish("```\ncode\n```", "")
+    assert item.code() == ["code"]
+
+
+@pytest.mark.parametrize(
+    ("shown_as", "result", "lines", "code"),
+    [
+        ("changes", "Right.", ["/do ⋅ nothing to correct", "", "Right."], []),
+        ("text", "It is **one**.", ["/do", "", "It is one."], []),
+        (
+            "choices",
+            "1. Yes.\n2. No,\nsorry.",
+            ["/do", "", "1 Yes.", "", "2 No,", "  sorry."],
+            ["Yes.", "No,\nsorry."],
+        ),
+        ("choices", "", ["/do"], []),
+    ],
+)
+def test_a_task_is_shown_as_what_it_is(
+    shown_as: Shown, result: str, lines: list[str], code: list[str]
+) -> None:
+    item = TaskItem("/do", shown_as, "Right.")
+    item.finish(result, "")
+    assert texts(item) == lines
+    assert list(item.code()) == code
+    assert list(item.choices) == (code if shown_as == "choices" else [])
 
 
 def make(kind: int, text: str) -> Item:
