@@ -124,6 +124,14 @@ class Checkpoints:
         except OSError as error:
             raise NotKept(f"changes could not be written down: {error}") from error
 
+    def withdraw(self) -> None:
+        """Forget the turn, whose files are as they were before it. Never fails."""
+        turns = self._all()
+        withdrawn = [turn for turn in turns if turn.message == self._message]
+        turns[:] = [turn for turn in turns if turn.message != self._message]
+        with suppress(OSError):
+            self._kept.drop(withdrawn)
+
     def _left(self, path: Path) -> State | None:
         """How a file is now; None of what can't be known, a folder in its place or a file that a
         command has made too large to be read: undoing that is asked about."""
@@ -166,24 +174,30 @@ class Checkpoints:
     def undo(self) -> Restoration | None:
         """What undoing the last turn that changed files would do, None if there is none.
 
-        Raises NotRestored.
+        One that has left its files as they were goes with the one before, or undo would not get
+        past it. Raises NotRestored.
         """
         turns = [turn for turn in self._all() if not turn.is_undone]
+        for first in reversed(range(len(turns))):
+            found = self._undoing(turns[first:])
+            if found is not None and found.files:
+                return found
         return self._undoing(turns[-1:])
 
     def redo(self) -> Restoration | None:
-        """What doing the turn again that was undone last would do, None if there is none.
-
-        Raises NotRestored.
-        """
-        turn = next((turn for turn in self._all() if turn.is_undone), None)
-        if turn is None:
-            return None
-        steps = [
-            (touched.path, touched.before, touched.after or touched.before, True)
-            for touched in turn.files.values()
-        ]
-        return self._planned([turn], steps, is_redo=True)
+        """What doing the turn again that was undone last would do, None if there is none; with
+        those before it that have nothing to be done again. Raises NotRestored."""
+        turns = [turn for turn in self._all() if turn.is_undone]
+        found = None
+        for count, turn in enumerate(turns, 1):
+            steps = [
+                (touched.path, touched.before, touched.after or touched.before, True)
+                for touched in turn.files.values()
+            ]
+            found = self._planned(turns[:count], steps, is_redo=True)
+            if found.files:
+                break
+        return found
 
     def restore(self, message: int) -> Restoration | None:
         """What bringing the files back to where they were before message ``message`` would do;

@@ -24,10 +24,11 @@ from gemma_local.models.message import Message
 
 @dataclass(frozen=True, slots=True)
 class _Target:
-    """A file of the person's, free of links, and what becomes of it."""
+    """A file of the person's, free of links, and what becomes of it. ``mode`` is its own now."""
 
     path: Path
     change: FileChange
+    mode: int
 
     def make(self) -> None:
         """Raises OSError."""
@@ -48,7 +49,7 @@ class _Target:
             if self.change.before is None:
                 folder.remove(self.path.name)
             else:
-                folder.write(self.path.name, self.change.before)
+                folder.write(self.path.name, self.change.before, self.mode)
 
 
 def take(dialogue: Dialogue, result: Result, outcome: Outcome) -> tuple[Entry, Entry]:
@@ -94,7 +95,7 @@ def _targets(bench: Workbench, changes: Sequence[FileChange]) -> list[_Target]:
             raise NotTaken(
                 f"nothing was taken: {change.path} leads by way of a link to {place.shown}"
             )
-        targets.append(_Target(place.path, change))
+        targets.append(_Target(place.path, change, content_of(place.path)[1]))
     return targets
 
 
@@ -120,6 +121,9 @@ def _make(targets: Sequence[_Target], checkpoints: Checkpoints) -> None:
         checkpoints.settle()
     except (NotKept, OSError) as error:
         stuck = [target.change.path for target in reversed(made) if not _unmade(target)]
+        if not stuck:
+            # Else undo would come to it, and no further.
+            checkpoints.withdraw()
         still = f", except {', '.join(stuck)}, which could not be put back" if stuck else ""
         reason = str(error) if isinstance(error, NotKept) else (error.strerror or str(error))
         raise NotTaken(f"nothing was taken{still}: {reason}") from error

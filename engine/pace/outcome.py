@@ -47,11 +47,7 @@ class Outcome:
                 return True
             if seat.fixed is None and tracker.passes < _BEGINNING:
                 return True
-        count = step.table.count
-        for rows, _ in self.passes:
-            if count(rows) < _KNOWN:
-                return True
-        return False
+        return any(step.table.count(rows) < _KNOWN for rows, _ in self.passes)
 
     def take_in(self) -> None:
         """Learn from it."""

@@ -115,12 +115,16 @@ class Log:
                 self.file.flush()
 
     def last_problem(self) -> str:
-        """The most recent line that reads like an error, '' if there is none."""
+        """The most recent line that reads like an error, '' if there is none. Of several in a row
+        the first: it has the cause, and the others say what did not come of it."""
+        found = ""
         for line in reversed(self._tail):
             lowered = line.lower()
             if "error" in lowered or "failed" in lowered or "unable" in lowered:
-                return line.strip()
-        return ""
+                found = line.strip()
+            elif found:
+                break
+        return found
 
 
 __all__ = ["C", "RuntimeUnusable", "X", "can_offload", "log", "pointer_to", "start", "system_info"]

@@ -16,7 +16,7 @@ from gemma_local.app.requests import request
 from gemma_local.app.sessions.entry import Entry
 from gemma_local.engine.client import Engine
 from gemma_local.engine.messages import Delta, Event, Load
-from gemma_local.models.message import Tool
+from gemma_local.models.message import Message, Tool
 from gemma_local.models.reply import AnswerText, Part, ThoughtText
 from gemma_local.models.target import inspect_target
 from tests.ggufs import Pair
@@ -72,6 +72,12 @@ class Talk:
         self.heard.thought = self.heard.answer = ""
         return self.assistant.answer()
 
+    def add(self, asked: str, answered: str) -> None:
+        """A turn as if it had been answered so."""
+        self.conversation.ask(asked)
+        answer = self.conversation.answering().finish(Message("assistant", answered))
+        self.conversation.keep(answer)
+
     def rest(self) -> None:
         """Give the assistant the time to do all that it does between two answers."""
         self.assistant.idle()
@@ -93,6 +99,7 @@ def talking(
     system: str = "",
     tools: Sequence[Tool] = (),
     session: str = "",
+    saves: bool = False,
     **load: object,
 ) -> Iterator[Talk]:
     """A new engine with a pair loaded, its log and states in ``folder``, and a conversation."""
@@ -123,6 +130,7 @@ def talking(
                 rendering, options, is_gemma4=target.is_gemma4, session=session
             ),
             is_gemma4=target.is_gemma4,
+            saves=saves,
         )
         yield Talk(engine, assistant, heard)
         assistant.wake()

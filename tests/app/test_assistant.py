@@ -12,8 +12,10 @@ import pytest
 from gemma_local.app.assistant import ContextFull
 from gemma_local.app.options import AnswerOptions
 from gemma_local.app.sessions.store import SessionStore
+from gemma_local.app.stop import Stop
 from gemma_local.engine.client import EngineDied
-from gemma_local.engine.messages import Event, Generate, Loading
+from gemma_local.engine.messages import Event, Generate, Loading, Prefill
+from gemma_local.models.chat_format import Rendering
 from gemma_local.models.message import Tool
 from gemma_local.models.prompt import Text
 from tests.app.talking import talking
@@ -272,3 +274,75 @@ def test_ctrl_c_stops_a_summary(speaker: Pair, tmp_path: Path) -> None:
         talk.assistant._idle.run = stop_at_once  # type: ignore[assignment, method-assign]
         assert talk.assistant.compact() is None
         assert talk.conversation.view() == before
+
+
+def test_a_stop_ends_a_summary_and_all_is_as_it_was(speaker: Pair, tmp_path: Path) -> None:
+    stop = Stop()
+    with talking(speaker, tmp_path, context=2048) as talk:
+        for turn in range(6):
+            talk.ask(question(turn))
+        before = talk.conversation.view()
+        talk.heard.event = lambda event: stop.ask()  # type: ignore[method-assign]
+        assert talk.assistant.compact(stop) is None
+        assert stop.is_asked and talk.conversation.view() == before
+        assert talk.assistant.compact() is not None
+
+
+@pytest.mark.skipif(os.name == "nt", reason="kills a process")
+def test_an_engine_that_dies_over_a_summary_costs_the_summary(
+    speaker: Pair, tmp_path: Path
+) -> None:
+    with talking(speaker, tmp_path, context=2048) as talk:
+        for turn in range(6):
+            talk.ask(question(turn))
+        before = talk.conversation.view()
+
+        def kill_once(event: Event) -> None:
+            if isinstance(event, Prefill) and not talk.heard.deaths:
+                assert talk.engine.pid is not None
+                os.kill(talk.engine.pid, signal.SIGKILL)
+
+        talk.heard.event = kill_once  # type: ignore[method-assign]
+        done = talk.assistant.compact()
+        assert done is not None and (done.summarised, done.freed) == (0, 0)
+        assert len(talk.heard.deaths) == 1 and talk.conversation.view() == before
+        assert talk.ask("and now?").done.reason == "stop"
+
+
+def test_a_model_that_sums_nothing_up_loses_nothing(ggufs: Path, tmp_path: Path) -> None:
+    silent = build("dense", script([" "]), ggufs / "silent")
+    with talking(silent, tmp_path, context=2048) as talk:
+        for turn in range(6):
+            talk.add(question(turn), "so it is " * 20)
+        before = talk.conversation.view()
+        done = talk.assistant.compact()
+        assert done is not None and (done.summarised, done.summary) == (0, "")
+        assert talk.conversation.view() == before
+
+
+@pytest.mark.skipif(os.name == "nt", reason="kills a process")
+def test_an_answer_that_never_began_leaves_no_question_behind(
+    speaker: Pair, tmp_path: Path
+) -> None:
+    with talking(speaker, tmp_path) as talk:
+        talk.ask("hello")
+        before, make = talk.conversation.view(), talk.assistant._make_request
+
+        def kill(event: Event | None = None) -> None:
+            if event is None or isinstance(event, Loading):
+                assert talk.engine.pid is not None
+                os.kill(talk.engine.pid, signal.SIGKILL)
+
+        def kill_first(rendering: Rendering) -> Generate:
+            kill()
+            return make(rendering)
+
+        talk.assistant._make_request = kill_first
+        # And once more while it is started again.
+        talk.heard.event = kill  # type: ignore[method-assign]
+        with pytest.raises(EngineDied):
+            talk.ask("and now?")
+        assert talk.heard.answer == "" and talk.conversation.view() == before
+        talk.assistant._make_request = make
+        talk.heard.event = lambda event: None  # type: ignore[method-assign]
+        assert talk.ask("and now?").done.reason == "stop"

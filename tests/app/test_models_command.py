@@ -17,7 +17,7 @@ from gemma_local.app.errors import UsageError
 from gemma_local.app.models_command.arguments import parse_models
 from gemma_local.app.models_command.command import run
 from gemma_local.models.catalog import load_catalog
-from gemma_local.models.store.errors import HubRefused, Offline
+from gemma_local.models.store.errors import HubRefused, NotOnHub, Offline
 from tests.app.running import Command, Terminal
 from tests.ggufs import Pair
 from tests.hub import Cut, HubServer, Status, sha256
@@ -183,6 +183,30 @@ def test_what_is_no_size_and_no_repository(shell: Shell) -> None:
     assert not shell.hub.requests
 
 
+def test_a_repository_without_what_is_asked_for_is_named(shell: Shell) -> None:
+    shell.hub.commit("maker/words", {"README.md": b"# Words"})
+    for words, hint in (
+        (["maker/words"], r"maker/words has no GGUF file of a model; .* ends in -GGUF"),
+        ([REPOSITORY, "--projector"], f"{REPOSITORY} has no projector; leave --projector out"),
+    ):
+        with pytest.raises(NotOnHub, match=hint):
+            shell.ok("get", *words)
+    assert shell.names() == []
+
+
+def test_a_model_stays_as_it_is_until_it_is_to_be_newer(shell: Shell, story: Pair) -> None:
+    model = f"{REPOSITORY}:tiny-Q4.gguf"
+    first = shell.hub.repositories[REPOSITORY].main
+    old = Path(shell.ok("get", model, "--no-drafter").strip())
+    newer = story.target.read_bytes() + bytes(1 << 20)
+    shell.hub.commit(REPOSITORY, {"tiny-Q4.gguf": newer})
+    assert shell.ok("get", model, "--no-drafter").strip() == str(old)
+    new = Path(shell.ok("get", model, "--no-drafter", "--update").strip())
+    assert new != old and new.read_bytes() == newer
+    # What it was can still be had.
+    assert shell.ok("get", REPOSITORY, "--revision", first, "--no-drafter").strip() == str(old)
+
+
 def test_a_cut_is_told_and_the_file_is_whole(shell: Shell) -> None:
     shell.hub.cdn_trouble.append(Cut(9))
     code, out, err = shell.run("get", f"{REPOSITORY}:tiny-Q4.gguf", "--no-drafter")
@@ -273,6 +297,8 @@ def test_what_nobody_wants_to_finish_can_be_deleted(shell: Shell) -> None:
     with pytest.raises(HubRefused):
         shell.ok("get", f"{REPOSITORY}:tiny-Q4.gguf", "--no-drafter")
     assert shell.json("list")["unfinished_bytes"] > 4 << 20
+    _, _, err = shell.run("list")
+    assert re.search(r"[5-9]\.\d+ MB of unfinished downloads are kept", err)
     with pytest.raises(UsageError, match="unfinished downloads would be deleted"):
         shell.ok("rm", "--unfinished")
     shell.ok("rm", "--unfinished", "--yes")
@@ -341,3 +367,31 @@ def test_files_of_other_programs_are_found_and_added(shell: Shell) -> None:
     assert shell.ok("scan", "--add") == "gemma\n"
     assert shell.names() == ["gemma"]
     assert [row["name"] for row in shell.json("scan")["found"]] == ["broken"]
+
+
+@linux
+def test_programs_are_told_the_same_in_json(shell: Shell, tmp_path: Path) -> None:
+    code, out, err = shell.run("verify", "--json")
+    assert (code, json.loads(out), err) == (0, {"files": []}, "")
+    assert "there is no model to verify" in shell.run("verify")[2]
+    big, small = make.target(tmp_path, "big.gguf"), make.drafter(tmp_path, "small.gguf")
+    added = shell.json("add", big, small)["models"]
+    assert [(model["name"], model["path"]) for model in added] == [
+        ("big", str(big)),
+        ("small", str(small)),
+    ]
+    told = shell.json("info", "big")
+    assert (told["kind"], told["drafter"]) == ("model", str(small))
+    assert told["parts"] == [str(big)] and told["bytes"] == big.stat().st_size
+    exported = shell.json("export", tmp_path / "stick", "big")
+    assert {file["file"]: file["sha256"] for file in exported["files"]} == {
+        path.name: sha256(path.read_bytes()) for path in (big, small)
+    }
+    [noted] = shell.json("verify", "big")["files"]
+    assert (noted["name"], noted["verdict"], noted["expected"]) == ("big", "recorded", None)
+    assert noted["checksum"] == sha256(big.read_bytes())
+    big.write_bytes(big.read_bytes() + b"x")
+    code, out, _ = shell.run("verify", "big", "--json")
+    [changed] = json.loads(out)["files"]
+    assert (code, changed["verdict"]) == (1, "changed")
+    assert changed["expected"] == noted["checksum"] != changed["checksum"]

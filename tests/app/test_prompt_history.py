@@ -9,8 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gemma_local.app.file_replacing import replace_file
 from gemma_local.app.prompt_history import LONGEST, HistoryWalk, PromptHistory, containing
+from gemma_local.app.sessions.lock import SessionLock
 from gemma_local.app.written import Written, read_written
+from tests.disk import full_disk
 from tests.waiting import PATIENCE
 
 FOLDER = Path("some") / "folder"
@@ -69,6 +72,53 @@ def test_only_the_newest_are_kept(tmp_path: Path) -> None:
     history.append(Written("25"))
     assert texts(history)[-2:] == ["24", "25"]
     assert [path for path in tmp_path.iterdir() if path != history.path] == []
+
+
+@pytest.mark.parametrize("times", [1, 2, 3, 4])
+def test_what_is_written_while_the_file_is_cut_down_stays_in_its_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, times: int
+) -> None:
+    """Another program appends each time just before the shorter file takes the name."""
+    history, other = (PromptHistory(tmp_path, FOLDER, kept=5) for _ in range(2))
+    for number in range(11):
+        history.append(Written(str(number)))
+    late = iter([f"late {number}" for number in range(times)])
+
+    def replace_late(path: Path, content: bytes) -> None:
+        if text := next(late, ""):
+            other.append(Written(text))
+        replace_file(path, content)
+
+    monkeypatch.setattr("gemma_local.app.prompt_history.replace_file", replace_late)
+    assert texts(history) == ["6", "7", "8", "9", "10"]
+    # All of them are in the file that has the name now.
+    found = texts(PromptHistory(tmp_path, FOLDER))
+    assert found == ["6", "7", "8", "9", "10", *(f"late {number}" for number in range(times))]
+
+
+def test_one_program_at_a_time_cuts_a_file_down(tmp_path: Path) -> None:
+    history = PromptHistory(tmp_path, FOLDER, kept=5)
+    for number in range(25):
+        history.append(Written(str(number)))
+    lock = SessionLock(history.path.with_suffix(".lock"))
+    assert lock.acquire()
+    assert texts(history) == ["20", "21", "22", "23", "24"]
+    assert history.path.read_bytes().count(b"\n") == 25
+    lock.release()
+    texts(history)
+    assert history.path.read_bytes().count(b"\n") == 5
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
+def test_a_full_disk_costs_the_text_that_it_cuts_off(tmp_path: Path) -> None:
+    history = PromptHistory(tmp_path, FOLDER)
+    history.append(Written("one"))
+    size = history.path.stat().st_size
+    with full_disk(size + 10), pytest.raises(OSError, match="could not be written to its end"):
+        history.append(Written("two"))
+    # What was not written may be written again.
+    history.append(Written("two"))
+    assert texts(PromptHistory(tmp_path, FOLDER)) == ["one", "two"]
 
 
 def append(place: Path, name: str, count: int) -> None:

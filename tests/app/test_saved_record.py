@@ -11,6 +11,7 @@ import pytest
 
 from gemma_local.app.saved_record import SavedRecord
 from gemma_local.app.sessions import database as databases
+from gemma_local.app.sessions.errors import SessionsUnavailable
 from gemma_local.app.sessions.session import Session
 from gemma_local.app.sessions.store import SessionStore
 from gemma_local.models.message import Message
@@ -102,3 +103,12 @@ def test_what_cannot_be_written_at_the_end_is_said(disk: Disk) -> None:
     # Others may go on with it.
     with disk.store.resume(disk.session.id) as session:
         assert session.id == disk.session.id
+
+
+def test_a_branch_that_could_not_be_written_leaves_nothing(disk: Disk) -> None:
+    disk.record.append(ONE)
+    with disk.locked(), pytest.raises(SessionsUnavailable, match="locked"):
+        disk.store.branch(disk.session.id)
+    disk.record.close()
+    assert [info.id for info in disk.store.list()] == [disk.session.id]
+    assert list(disk.path.with_suffix(".locks").iterdir()) == []

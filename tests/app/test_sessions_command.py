@@ -273,3 +273,24 @@ def _json(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, list[dic
     assert run(parse_sessions([*words[:1], "--json", *words[1:]])) == 0
     found: dict[str, list[dict[str, Any]]] = json.loads(capsys.readouterr().out)
     return found
+
+
+def test_a_transcript_has_what_tools_gave(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (id_,) = fill(path, "Question")
+    with SessionStore.open(path) as store, store.resume(id_) as session:
+        session.append(Message("tool", "1|import os\n2|", tool="read"))
+        session.append(Message("assistant", "It imports os."))
+    assert run(parse_sessions(["show", id_])) == 0
+    shown = capsys.readouterr().out
+    assert "calls read\n  " in shown
+    assert "· read\n  1|import os\n  2|\n\n[4] " in shown
+    assert shown.endswith("It imports os.\n")
+
+
+def test_a_search_without_a_hit_says_what_finds_more(
+    path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fill(path, "Question")
+    assert run(parse_sessions(["search", "nowhere", "at", "all"])) == 0
+    out, err = capsys.readouterr()
+    assert out == "" and "no message has 'nowhere at all'; fewer words find more" in err

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from gemma_local.app.sessions.database import Database
-from gemma_local.app.sessions.errors import NoSuchSession, SessionInUse
+from gemma_local.app.sessions.errors import NoSuchSession, SessionInUse, SessionsUnavailable
 from gemma_local.app.sessions.store import SessionStore
 from gemma_local.models.message import Message, Spoken, ToolCall
 from tests.app.saved_sessions import HERE, begin, saved, texts_of
@@ -85,6 +85,21 @@ def test_one_writer_at_a_time(store: SessionStore, path: Path) -> None:
         with other.resume(session.id) as resumed:
             resumed.append(Message("user", "two"))
     assert list(path.with_suffix(".locks").iterdir()) == []
+
+
+def test_what_is_not_there_is_not_held(store: SessionStore, path: Path) -> None:
+    with pytest.raises(NoSuchSession, match="zzz"):
+        store.resume("zzz")
+    assert list(path.with_suffix(".locks").iterdir()) == []
+
+
+def test_a_lock_that_cannot_be_made_is_said(store: SessionStore, path: Path) -> None:
+    id_ = saved(store, "one")
+    path.with_suffix(".locks").rmdir()
+    path.with_suffix(".locks").touch()
+    with pytest.raises(SessionsUnavailable, match=f"session {id_} cannot be opened for writing"):
+        store.resume(id_)
+    assert texts_of(store, id_) == ["one"]
 
 
 def test_settings_and_model_may_change(store: SessionStore) -> None:

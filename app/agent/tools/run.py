@@ -314,7 +314,8 @@ def _status(status: int) -> str:
     try:
         name = signal.Signals(number).name if number else ""
     except ValueError:
-        name = ""
+        # One without a name of its own.
+        name = f"signal {number}"
     if name:
         memory = "; perhaps it took too much memory" if name == "SIGKILL" else ""
         return (

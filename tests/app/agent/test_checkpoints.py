@@ -44,6 +44,45 @@ class TestUndo:
         assert work.redo()
         assert (work.root / "x/y/b").read_bytes() == b"2"
 
+    def test_a_turn_that_left_all_as_it_was_is_in_nobody_s_way(self, work: Work) -> None:
+        """A model tries something and takes it back; before and after it has done more."""
+        (work.root / "a").write_bytes(b"one")
+        work.write(1, "a", b"two")
+        work.write(2, "a", b"three")
+        work.write(2, "a", b"two")
+        work.write(3, "b", b"new")
+        trees = [work.tree()]
+        assert work.undo()
+        trees.append(work.tree())
+        assert work.undo()
+        assert (work.root / "a").read_bytes() == b"one" and not (work.root / "b").exists()
+        assert not work.undo()
+        for tree in reversed(trees):
+            assert work.redo()
+            assert work.tree() == tree
+        assert not work.redo()
+
+    def test_where_nothing_is_left_to_undo_nothing_is_planned(self, work: Work) -> None:
+        (work.root / "a").write_bytes(b"one")
+        work.write(1, "a", b"two")
+        # The person was faster.
+        (work.root / "a").write_bytes(b"one")
+        plan = work.checkpoints.undo()
+        assert plan is not None and plan.diffs == ()
+
+    def test_what_came_to_nothing_is_forgotten(self, work: Work) -> None:
+        (work.root / "a").write_bytes(b"one")
+        work.write(1, "a", b"two")
+        work.checkpoints.begin(2)
+        work.checkpoints.keep(work.root / "a", b"three")
+        work.checkpoints.withdraw()
+        # What nobody has begun to change is no turn either.
+        work.checkpoints.begin(3)
+        work.checkpoints.withdraw()
+        work.reopen()
+        plan = work.checkpoints.undo()
+        assert plan is not None and plan.messages == (1,)
+
     def test_a_folder_that_others_use_stays(self, work: Work) -> None:
         work.write(1, "x/a", b"1")
         (work.root / "x" / "theirs").write_bytes(b"2")

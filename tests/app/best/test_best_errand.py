@@ -14,6 +14,7 @@ from tests.app.agent.working import repository
 from tests.app.best.contesting import APP, CHECK, PASSES, RIGHT, git, state_of
 from tests.app.running import FAST, Command, rest_of
 from tests.ggufs import Pair, Steps, build, call
+from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -82,6 +83,34 @@ def test_what_does_not_pass_is_never_taken(command: Command, pair: Pair, root: P
     assert done.stdout.startswith("diff --git")
     assert done.stderr.count("  no luck") == 2
     assert "none of 2 attempts passes; number 1 comes nearest" in done.stderr
+    assert (root / "app.py").read_text("utf-8") == APP
+
+
+def test_what_the_person_changed_meanwhile_stays_and_that_is_said(
+    command: Command, pair: Pair, root: Path
+) -> None:
+    # Judged as soon as the person has changed the file.
+    judge = f"until [ -e '{root}/go' ]; do sleep 0.02; done"
+    words = ("--model", pair.target, *BEST, 2, "--seed", 3, "--judge", judge, "--take")
+    with command.start(*words, "--output", "stream-json") as process:
+        assert process.stdout is not None
+        events = map(json.loads, process.stdout)
+        assert any(event.get("state") == "judging" for event in events)
+        (root / "app.py").write_text("mine\n", "utf-8")
+        (root / "go").touch()
+        *_, done = events
+        process.wait(PATIENCE)
+    assert process.returncode == 1
+    assert (done["best"], done["taken"]) == (1, None)
+    assert done["problem"].startswith("nothing was taken: app.py changed since")
+    assert (root / "app.py").read_text("utf-8") == "mine\n"
+
+
+def test_where_nothing_has_to_be_done_nothing_is(command: Command, ggufs: Path, root: Path) -> None:
+    talker = build("edge", Steps.of(["All is well."]), ggufs / "talkers")
+    done = best(command, talker, 2, "--judge", "true", "--take")
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    assert "nothing to take: true passes although nothing was changed" in done.stderr
     assert (root / "app.py").read_text("utf-8") == APP
 
 

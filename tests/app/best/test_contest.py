@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import shutil
 import signal
 import threading
 from pathlib import Path
@@ -11,10 +12,11 @@ from pathlib import Path
 import psutil
 import pytest
 
+from gemma_local.app import folders
 from gemma_local.app.best.errors import Ended, NoAttempts, NotTaken
 from gemma_local.app.best.standing import Standing
 from gemma_local.app.best.taking import take
-from gemma_local.app.best.words import as_json, done_line, failures, headline
+from gemma_local.app.best.words import as_json, done_line, failures, headline, overview
 from gemma_local.app.stop import Stop
 from tests.app.best.contesting import (
     APP,
@@ -27,6 +29,7 @@ from tests.app.best.contesting import (
     state_of,
 )
 from tests.ggufs import Pair, Steps, build, call
+from tests.waiting import nap, until
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -234,6 +237,104 @@ def test_attempts_that_change_nothing_offer_nothing(ggufs: Path, project: Path) 
 def test_in_plan_mode_and_without_tools_there_are_none(pair: Pair, project: Path) -> None:
     with desk(pair, mode="plan") as here, pytest.raises(NoAttempts, match="plan mode"):
         here.best(2)
+
+
+def test_attempts_that_could_not_even_begin_say_why(pair: Pair, project: Path) -> None:
+    before = state_of(project)
+    with desk(pair) as here, pytest.raises(NoAttempts, match=r"no answer fits.* --ctx"):
+        here.best(2, task="mend it, and well " * 2_000)
+    last = {each.number: each for each in here.heard.standings}
+    assert [last[n].state for n in (1, 2)] == ["failed"] * 2
+    assert all("no answer fits" in each.detail for each in last.values())
+    assert state_of(project) == before and left_behind() == []
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_what_goes_wrong_with_one_attempt_is_its_own(
+    pair: Pair, project: Path, is_known: bool
+) -> None:
+    """A place that is taken already, or what nobody thought of."""
+    before = state_of(project)
+    with desk(pair, seed=3, at_once=2) as here:
+
+        def hear(standing: Standing) -> None:
+            if (standing.number, standing.state) != (2, "copying"):
+                return
+            if not is_known:
+                raise RuntimeError("never")
+            [place] = [path for path in folders.attempts_path().iterdir() if path.is_dir()]
+            (place / "2").touch()
+
+        result = here.best(2, hear=hear)
+    good, failed = result.outcomes
+    why = "could not be copied" if is_known else "something unexpected"
+    assert (good.passes, failed.end, failed.judged) == (True, "failed", None)
+    assert why in failed.problem and failures(result) == f"attempt 2: {failed.problem}"
+    last = {each.number: each.state for each in here.heard.standings}
+    assert last == {1: "done", 2: "failed"}
+    assert [place.numbers for place in result.places] == [(1,), (2,)]
+    assert overview(result).split("\n")[-1].split()[-1] == "failed"
+    assert headline(result) == "1 of 2 attempts passes; number 1 is the best"
+    assert state_of(project) == before and left_behind() == []
+
+
+def test_an_attempt_whose_changes_cannot_be_read_is_not_judged(pair: Pair, project: Path) -> None:
+    """Git's folder for its worktree has gone, and with it what there is to compare."""
+    with desk(pair, seed=3, at_once=2) as here:
+
+        def hear(standing: Standing) -> None:
+            if standing.number == 1 and standing.state == "calling":
+                shutil.rmtree(project / ".git" / "worktrees" / "1", ignore_errors=True)
+
+        result = here.best(2, judge="true", hear=hear)
+    lost, good = result.outcomes
+    assert lost.judged is None and not lost.passes
+    assert lost.problem.startswith("its changes could not be read: git could not say")
+    assert good.passes and result.best is good
+    last = {each.number: each for each in here.heard.standings}
+    assert (last[1].state, last[1].detail) == ("done", lost.problem)
+    assert left_behind() == []
+
+
+def test_who_waits_for_a_turn_is_stopped_as_well(pair: Pair, project: Path) -> None:
+    stop = Stop()
+    with desk(pair, at_once=1) as here:
+
+        def hear(standing: Standing) -> None:
+            if standing.state == "copying":
+                stop.ask()
+
+        with pytest.raises(Ended):
+            here.best(3, stop=stop, hear=hear)
+    last = {each.number: each.state for each in here.heard.standings}
+    assert last == dict.fromkeys((1, 2, 3), "stopped")
+    # What was asked for while files were copied has ended that, and nothing was read.
+    assert not any(each.state == "reading" for each in here.heard.standings)
+    assert left_behind() == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends signals")
+def test_a_second_ctrl_c_waits_for_nothing_and_leaves_nothing(ggufs: Path, project: Path) -> None:
+    sleep = nap(100)
+    steps = Steps.of([call("run", command=f"echo begun; {sleep}")], ["Never said."])
+    before, stop = state_of(project), Stop()
+    # Whoever runs the tests in the background has Ctrl-C ignored.
+    usual = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with desk(build("edge", steps, ggufs / "sleepers"), mode="auto", at_once=2) as here:
+
+            def hear(standing: Standing) -> None:
+                if standing.state == "calling" and not stop.is_asked:
+                    os.kill(os.getpid(), signal.SIGINT)
+                    until(lambda: stop.is_asked)
+                    os.kill(os.getpid(), signal.SIGINT)
+
+            with pytest.raises(KeyboardInterrupt):
+                here.best(2, stop=stop, hear=hear)
+    finally:
+        signal.signal(signal.SIGINT, usual)
+    assert state_of(project) == before and left_behind() == []
+    assert not running(*sleep.split())
 
 
 def running(*words: str) -> list[int]:

@@ -148,6 +148,66 @@ def test_without_anything_committed_or_ignored_folders_copies_are_plain(
     assert copied(work, scratch).make("1").worktree is None
 
 
+def test_a_folder_that_git_ignores_is_copied_without_the_repository(
+    project: Path, scratch: Scratch
+) -> None:
+    (project / ".gitignore").write_text("drafts/\n", "utf-8")
+    (project / "drafts").mkdir()
+    (project / "drafts" / "one.txt").write_text("one\n", "utf-8")
+    copies = copied(project / "drafts", scratch)
+    one = copies.make("1")
+    assert one.worktree is None and tree(one.root) == {"one.txt": "one\n"}
+    (one.root / "one.txt").write_text("two\n", "utf-8")
+    assert [change.path for change in changes_of(copies.base, one).files] == ["one.txt"]
+
+
+def test_where_git_refuses_a_worktree_copies_are_plain(project: Path, scratch: Scratch) -> None:
+    (project / ".git" / "worktrees").touch()
+    copies = copied(project, scratch)
+    one = copies.make("1")
+    assert one.worktree is None and tree(one.root) == FILES
+    change_all(one.root)
+    check_all(changes_of(copies.base, one))
+
+
+def test_an_attempt_that_changes_half_a_disk_is_cut_off(
+    project: Path, scratch: Scratch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gemma_local.app.best.changes.MOST_FILES", 2)
+    copies = copied(project, scratch)
+    one = copies.make("1")
+    for name in "abcd":
+        (one.root / f"{name}.txt").write_text(f"{name}\n", "utf-8")
+    changes = changes_of(copies.base, one)
+    assert [change.path for change in changes.files] == ["a.txt", "b.txt"]
+    assert changes.left_out == ("2 of 4 files are too many",)
+
+
+def test_lines_of_large_files_are_counted_without_comparing_each(
+    project: Path, scratch: Scratch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that differ are counted as if none of them were the same, and that is quick."""
+    (project / "app.py").write_text("first\na\nb\nc\nlast\n", "utf-8")
+    copies = copied(project, scratch)
+    one = copies.make("1")
+    (one.root / "app.py").write_text("first\nx\nb\ny\nz\nlast\n", "utf-8")
+    assert changes_of(copies.base, one).counts == (3, 2)
+    monkeypatch.setattr("gemma_local.app.best.changes._MOST_COMPARED", 11)
+    assert changes_of(copies.base, one).counts == (4, 3)
+
+
+def test_data_that_is_no_text_is_only_said_to_differ(project: Path, scratch: Scratch) -> None:
+    (project / "image").write_bytes(b"\0\1")
+    copies = copied(project, scratch)
+    one = copies.make("1")
+    (one.root / "image").write_bytes(b"\0\2")
+    (one.root / "more").write_bytes(b"\0\3")
+    assert changes_of(copies.base, one).unified() == (
+        "diff --git a/image b/image\nBinary files differ\n"
+        "diff --git a/more b/more\nnew file mode 100644\nBinary files differ\n"
+    )
+
+
 def test_secrets_links_and_large_files_are_not_taken(
     project: Path, scratch: Scratch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -190,6 +250,17 @@ def test_too_much_is_refused_with_a_sentence(
         copied(project, scratch)
     with pytest.raises(NoAttempts, match="far more than a project"):
         copied(Path.home(), scratch)
+    monkeypatch.setattr(copies_module, "_SECONDS", 0.0)
+    with pytest.raises(NoAttempts, match="more than 50,000 files, or they take too long to find"):
+        copied(project, scratch)
+
+
+def test_where_nothing_can_be_written_that_is_said(home: Path) -> None:
+    place = folders.attempts_path()
+    place.parent.mkdir(parents=True)
+    place.touch()
+    with pytest.raises(NoAttempts, match=f"no copies can be made in {place}: file exists"):
+        Scratch.make()
 
 
 def test_copying_can_be_ended(project: Path, scratch: Scratch) -> None:

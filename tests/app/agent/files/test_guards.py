@@ -54,6 +54,21 @@ class TestSeen:
         seen.changed(PATH, "2", 12, is_known=False)
         seen.check(PATH, "a.py", "2", whole=True)
 
+    def test_a_copy_of_the_folder_is_known_as_far_as_the_folder_is(self) -> None:
+        seen, here = Seen(), Path("/copies/1/a.py")
+        seen.saw(PATH, "1", 1, 5, 10)
+        seen.saw(Path("/elsewhere/b.py"), "1", 1, 1, 1)
+        moved = seen.moved(PATH.parent, here.parent)
+        moved.check(here, "a.py", "1")
+        for path in (PATH, here.with_name("b.py"), Path("/elsewhere/b.py")):
+            with pytest.raises(ToolProblem, match="has not been read"):
+                moved.check(path, path.name, "1")
+        # From now on each knows for itself.
+        moved.saw(here, "1", 6, 10, 10)
+        moved.check(here, "a.py", "1", whole=True)
+        with pytest.raises(ToolProblem, match="Lines 6-10"):
+            seen.check(PATH, "a.py", "1", whole=True)
+
     def test_what_it_did_not_know_it_does_not_know_afterwards(self) -> None:
         seen = Seen()
         seen.saw(PATH, "1", 1, 5, 10)

@@ -6,11 +6,13 @@ import os
 import signal
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 from gemma_local.app.agent.events import ToolEnded, ToolStarted
 from gemma_local.app.agent.loop import STEERED
+from gemma_local.app.agent.tools.list import List
 from gemma_local.app.errors import UsageError
 from gemma_local.app.options import AnswerOptions
 from gemma_local.app.sessions.store import SessionStore
@@ -209,6 +211,28 @@ def test_a_death_in_the_middle_of_a_call_finishes_it(ggufs: Path, root: Path) ->
         assert [done.outcome for done in turned.calls] == ["ok"]
         assert len(work.heard.deaths) == 1
         assert work.read("new.txt") == "a"
+
+
+@pytest.mark.usefixtures("home")
+@pytest.mark.parametrize("place", ["step", "carry_out"])
+def test_a_bug_in_a_tool_is_a_result_and_the_turn_goes_on(
+    ggufs: Path, root: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    def broken(*_: object) -> NoReturn:
+        raise RuntimeError("never")
+
+    pair = steps(ggufs, [call("list"), call("read", path="f1.py")], DONE)
+    with working(pair, root) as work:
+        [tool] = [tool for tool in work.agent.bench.tools if isinstance(tool, List)]
+        step = tool.step({})
+        monkeypatch.setattr(List if place == "step" else type(step), place, broken)
+        turned = work.do("look")
+        assert turned.end == "answered"
+        assert [done.outcome for done in turned.calls] == ["failed", "ok"]
+        assert turned.calls[0].summary == "went wrong"
+        failed, read = work.results
+        assert "The tool itself failed, and nothing can be done about it" in failed.text
+        assert "RuntimeError('never')" in failed.text and "x1 = 1" in read.text
 
 
 def test_a_session_with_tools_is_gone_on_with(ggufs: Path, root: Path, tmp_path: Path) -> None:

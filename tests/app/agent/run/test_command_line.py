@@ -57,6 +57,15 @@ def sure(line: CommandLine) -> list[str]:
         ('echo "`echo "x\\"; a; echo \\"y"`"', ["a", "echo x", "echo y", None]),
         ("echo $(b &# )'\na\n) # '", ["a", "b", None]),
         ("echo ${x//'a'/b} ${y:-'c d'}", [None]),
+        ("a\\\nb c", ["ab c"]),
+        ('$"a" b', ["a b"]),
+        ('echo $"x$(a)"', ["a", None]),
+        ('echo $(a "x\\"y)"; b)', ['a x"y)', "b", None]),
+        ("echo ${x:-\\}} ; a", ["a", None]),
+        ('echo ${x:-"$(a)}"} ; b', ["a", "b", None]),
+        ("echo $'x\\'; y'; a", ["a", None]),
+        ("((a); (b))", ["a", "b"]),
+        ("case x\nin a) b;; esac", ["b"]),
     ],
 )
 def test_commands(text: str, commands: list[str | None]) -> None:
@@ -101,6 +110,17 @@ def test_commands(text: str, commands: list[str | None]) -> None:
         ("a " + "x" * LONGEST, "too long"),
         ("$(" * 300 + ")" * 300, "deeply"),
         ("(" * 3000 + ")" * 3000, ""),
+        ("( " * 70 + "a" + " )" * 70, "deeply"),
+        ("a;" * 400, "too many"),
+        ('echo $("a', "quote"),
+        ("x=(a; b)", "array"),
+        ("a; esac; b", "esac outside"),
+        ("function f() { a; }", "function"),
+        ("for x in a & b; do c; done", "for that is strange"),
+        ("case x a) b;; esac", "case that is strange"),
+        ("case x in a b) c;; esac", "case that is strange"),
+        ("[[ a ; b ]]", "condition"),
+        ("a ( b", "strange place"),
     ],
 )
 def test_what_is_not_understood_is_said(text: str, what: str) -> None:

@@ -3,15 +3,18 @@ with git, in each sandbox."""
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from gemma_local.app.agent.run.git_files import GitFiles
-from gemma_local.app.agent.run.git_guard import told
+from gemma_local.app.agent.run.git_guard import GitGuard, told
 from tests.app.agent.run.confined import Confined, confined, main_ways
 
 pytestmark = [
@@ -225,3 +228,96 @@ def test_in_a_workspace_that_was_not_looked_through_nothing_is_taken_for_new(
     assert not before.is_whole
     with confined(tmp_path / "box", monkeypatch, "none") as box:
         assert box.sandbox.git_guard(before).settle() == []
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A repository with a worktree in it."""
+    root = tmp_path.resolve() / "project"
+    root.mkdir()
+    (root / "a").write_text("a\n")
+    for words in (("init", "-q"), ("add", "a"), ("commit", "-qm", "first")):
+        git(root, *words)
+    git(root, "worktree", "add", "-q", "--detach", "tree")
+    return root
+
+
+def settled(root: Path, change: Callable[[], object]) -> list[str]:
+    """What is moved aside after ``change``."""
+    before = GitFiles.there([root])
+    change()
+    left = GitGuard(before).settle()
+    # And nothing more the next time.
+    assert GitGuard(GitFiles.there([root])).settle() == []
+    return [path.relative_to(root).as_posix() for path in left]
+
+
+def test_settings_of_a_worktree_stay_what_they_were(root: Path) -> None:
+    entry, evil = root / ".git" / "worktrees" / "tree", "[core]\n\tfsmonitor = evil\n"
+
+    def change() -> None:
+        (entry / "config.worktree").write_text(evil)
+        (entry / "commondir").write_text("../../../away\n")
+
+    assert sorted(settled(root, change)) == [
+        ".git/worktrees/tree/commondir",
+        ".git/worktrees/tree/config.worktree",
+    ]
+    assert (entry / "commondir").read_text().strip() == "../.."
+    assert (entry / "config.worktree.set-aside").read_text() == evil
+    assert git(root / "tree", "log", "--format=%s").split() == ["first"]
+
+
+def test_a_submodule_may_have_slashes_in_its_name(root: Path) -> None:
+    hooks = root / ".git" / "modules" / "deep" / "er" / "hooks"
+    hooks.mkdir(parents=True)
+
+    assert settled(root, lambda: (hooks / "pre-commit").write_text("evil\n")) == [
+        ".git/modules/deep/er/hooks/pre-commit"
+    ]
+
+
+def test_links_and_modes_are_put_back(root: Path) -> None:
+    shutil.rmtree(root / ".git" / "hooks")
+    (root / "own").mkdir()
+    (root / ".git" / "hooks").symlink_to("../own")
+    (root / ".git" / "config").chmod(0o600)
+    before = (root / ".git" / "config").read_bytes()
+
+    def change() -> None:
+        (root / ".git" / "hooks").unlink()
+        (root / ".git" / "hooks").symlink_to("../tree")
+        (root / ".git" / "config").write_text("[core\n")
+
+    assert sorted(settled(root, change)) == [".git/config", ".git/hooks"]
+    assert os.readlink(root / ".git" / "hooks") == "../own"  # noqa: PTH115 - as it is written
+    assert (root / ".git" / "config").read_bytes() == before
+    assert (root / ".git" / "config").stat().st_mode & 0o777 == 0o600
+
+
+def test_what_cannot_be_looked_into_is_moved_aside_each_time(root: Path) -> None:
+    """Too large to be kept in memory: nobody says what it does."""
+    hook = root / ".git" / "hooks" / "pre-push"
+
+    def change() -> None:
+        hook.touch()
+        os.truncate(hook, 5_000_000)
+
+    assert settled(root, change) == [".git/hooks/pre-push"]
+    assert settled(root, change) == [".git/hooks/pre-push"]
+    names = {path.name for path in hook.parent.iterdir() if not path.name.endswith(".sample")}
+    assert names == {"pre-push.set-aside", "pre-push.set-aside-2"}
+
+
+def test_a_file_that_leads_nowhere_is_let_be(root: Path) -> None:
+    (root / "sub").mkdir()
+    written = root / "sub" / ".git"
+    for text in ("no words of git's", "gitdir: \0", "gitdir: "):
+        assert settled(root, partial(written.write_text, text)) == []
+        written.unlink()
+
+
+def test_of_many_the_first_are_told(root: Path) -> None:
+    assert told([], [root]) == ""
+    words = told([root / name for name in "abcdefg"] + [Path("/else/where")], [root])
+    assert words.startswith("git could have run a program by a, b, c, d, e and 3 more: moved aside")

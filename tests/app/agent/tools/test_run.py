@@ -6,11 +6,14 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import TypeAlias
 
 import pytest
 
+from gemma_local.app.agent.budget import Budget
+from gemma_local.app.agent.files.workspace import Workspace
 from gemma_local.app.agent.run.judgement import RunEffect
 from gemma_local.app.agent.run.sandbox import Offer, Sandbox, offered
 from gemma_local.app.agent.tool import Result, ToolProblem
@@ -21,6 +24,8 @@ from gemma_local.models.message import Value
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="uses bash")
 needs_sandbox = pytest.mark.skipif(not offered().is_any, reason="this machine offers no sandbox")
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is no such signal")
 
 Do: TypeAlias = Callable[..., Result]
 
@@ -61,6 +66,7 @@ def test_what_came_out(do: Do) -> None:
         ("exit 3", "exit status 3, "),
         ("no-such-program", "exit status 127 (there is no such command), "),
         ("kill -9 $$", "ended by SIGKILL; perhaps it took too much memory, "),
+        pytest.param("kill -33 $$", "ended by signal 33, ", marks=linux),
         ("bash -c 'kill -9 $$'; exit $?", "exit status 137 (SIGKILL; perhaps it took too much mem"),
         ("true", "exit status 0, "),
     ],
@@ -216,6 +222,20 @@ def test_what_it_is_known_to_change_can_be_undone(do: Do, kit: Kit, tool: Run, r
     assert restoration is not None
     assert {diff.path for diff in restoration.diffs} == {"src/app.py", "new"}
     assert before != (root / "src" / "app.py").read_bytes()
+
+
+def test_what_could_not_be_undone_is_not_run(do: Do, root: Path) -> None:
+    (root.parent / "checkpoints").touch()
+    with pytest.raises(ToolProblem, match=r"Not run: src/app\.py was not changed: .* for undo"):
+        do("echo lost > src/app.py; touch new")
+    assert "lost" not in (root / "src" / "app.py").read_text() and not (root / "new").exists()
+
+
+def test_where_nothing_can_be_undone_anyway_it_is_run(root: Path, outputs: Path) -> None:
+    with closing(Sandbox([root])) as sandbox:
+        tool = Run(Kit(Workspace([root]), Budget(8_192)), sandbox, outputs)
+        result = tool.step({"command": "echo x > new"}).carry_out(Stop(), lambda _: None)
+    assert result.ok and (root / "new").read_text() == "x\n"
 
 
 def test_no_secrets_reach_it(kit: Kit, root: Path, outputs: Path) -> None:
