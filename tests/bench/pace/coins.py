@@ -25,6 +25,10 @@ class Coins:
     right: tuple[bool, ...]
     stated: tuple[float, ...]
 
+    def after(self, place: int) -> Coins:
+        """Those of the rest of the text, from a place on."""
+        return Coins(self.right[place:], self.stated[place:])
+
     def accepted(self, place: int, length: int) -> int:
         """Tokens kept of a draft of that length whose first token is at ``place``."""
         end = min(place + length, len(self.right))

@@ -1,8 +1,9 @@
 """Texts at whose every place it is decided in advance whether a draft is right.
 
-A fixed length costs the same whatever is right, so its seconds a pass are measured on the first few
-passes, before and after the automatic run and next to it, and how many passes the whole text takes
-is counted. The automatic run decodes the whole text.
+A fixed length costs the same whatever is right, so its seconds a pass are measured on a few passes,
+before the automatic run at the beginning of the text and after it at the end, where more is in the
+cache and each pass takes longer; how many passes the whole text takes is counted. The automatic run
+decodes the whole text.
 """
 
 from __future__ import annotations
@@ -155,28 +156,31 @@ def _round(rig: Rig, plan: Plan, text: Text, number: int) -> None:
     lengths = [*lengths[turn:], *lengths[:turn]]
     outcomes: dict[int, list[Outcome]] = {length: [] for length in lengths}
 
-    def measure_fixed(order: Sequence[int]) -> None:
+    def measure_fixed(order: Sequence[int], at: int) -> None:
+        begun, rest = [*prompt, *said[:at]], said[at:]
+        rig.read(begun)
         for length in order:
-            run = rig.dictate(prompt, said, coins, length, passes=plan.passes)
+            run = rig.dictate(begun, rest, coins.after(at), length, passes=plan.passes)
             outcomes[length].append(run)
 
-    rig.read(prompt)
-    measure_fixed(lengths)
+    # So that the longest drafts still fit in there.
+    late = max(0, len(said) - plan.passes * (max(lengths) + 1) - 1)
+    measure_fixed(lengths, 0)
     auto = rig.dictate(prompt, said, coins, None)
-    measure_fixed(lengths[::-1])
+    measure_fixed(lengths[::-1], late)
     for length, runs in outcomes.items():
         text.seconds.setdefault(length, []).append(mean(run.seconds_per_pass for run in runs))
         text.passes.setdefault(length, []).append(coins.passes(length))
-        for run in runs:
-            _compare(text, run, auto)
+        for run, at in zip(runs, (0, late), strict=True):
+            _compare(text, run.own, auto.own[at:])
     text.decoded = len(said) - 1
     text.auto.append(auto.tally.tokens_per_second)
     text.tallies.append(auto.tally)
     text.said_all &= list(auto.said) == said
 
 
-def _compare(text: Text, one: Outcome, other: Outcome) -> None:
+def _compare(text: Text, one: Sequence[int], other: Sequence[int]) -> None:
     """Count where the model itself would have chosen differently."""
-    pairs = list(zip(one.own, other.own, strict=False))
+    pairs = list(zip(one, other, strict=False))
     text.compared += len(pairs)
     text.differing += sum(a != b for a, b in pairs)

@@ -53,8 +53,8 @@ class Rewriting:
 
 
 def dictated(rig: Rig, facts: TargetFacts, *, lines: int, rounds: int, passes: int) -> Rewriting:
-    """The changed file is dictated. Plain decoding is measured for some passes at the beginning,
-    before and after the automatic run: later, with more in the cache, it is slower still."""
+    """The changed file is dictated. Plain decoding is measured for some passes: at the beginning,
+    before the automatic run, and after it at the end, where with more in the cache it is slower."""
     before = file(lines)
     prompt = _prompt(rig, facts, question(before))
     said = Encoder(rig.vocabulary).text_ids(fenced(changed(before)))
@@ -66,7 +66,10 @@ def dictated(rig: Rig, facts: TargetFacts, *, lines: int, rounds: int, passes: i
         coins = toss((_ACCEPTANCE,), len(said), number)
         first = rig.dictate(prompt, said, coins, 0, passes=passes)
         auto = rig.dictate(prompt, said, coins, None)
-        last = rig.dictate(prompt, said, coins, 0, passes=passes)
+        late = len(said) - passes - 1
+        begun = [*prompt, *said[:late]]
+        rig.read(begun)
+        last = rig.dictate(begun, said[late:], coins.after(late), 0, passes=passes)
         found.plain.append(1 / mean((first.seconds_per_pass, last.seconds_per_pass)))
         found.auto.append(auto.tally.tokens_per_second)
         found.tallies.append(auto.tally)
