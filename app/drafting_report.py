@@ -19,10 +19,12 @@ from __future__ import annotations
 
 from typing import Final
 
+from gemma_local.engine.commands import DRAFT_MAX, LOOKUP_MAX
 from gemma_local.engine.messages import PaceTally, SourceTally, Tally
 from gemma_local.engine.meter import MTP
 from gemma_local.models.pocket import ABOUT_SPEED, is_pocket
 
+_LONG: Final = (range(17, 33), range(33, LOOKUP_MAX + 1))
 _DIGITS: Final = 6
 _MS: Final = 1e3
 
@@ -97,15 +99,45 @@ def drafting_lines(tally: Tally, model: str = "") -> list[str]:
     return [line for line in lines if line]
 
 
+def spans(longest: int) -> list[range]:
+    """Numbers of tokens up to ``longest``, large ones together: so long are only drafts that were
+    found in the text."""
+    single = [range(n, n + 1) for n in range(min(longest, DRAFT_MAX) + 1)]
+    return [*single, *(span for span in _LONG if span.start <= longest)]
+
+
+def span_name(span: range) -> str:
+    """ "3", "17-32"."""
+    return str(span.start) if len(span) == 1 else f"{span.start}-{span.stop - 1}"
+
+
+def by_place(tally: Tally) -> list[tuple[str, int, int]]:
+    """By place in the draft, counted from 1: its name, tokens accepted, and how many of them there
+    were; late places together."""
+    found = []
+    for span in spans(len(tally.drafted_by_position))[1:]:
+        places = slice(span.start - 1, span.stop - 1)
+        drafted = sum(tally.drafted_by_position[places])
+        if drafted:
+            found.append((span_name(span), sum(tally.accepted_by_position[places]), drafted))
+    return found
+
+
+def by_length(pace: PaceTally) -> list[tuple[str, int]]:
+    """By length of the draft: its name, and how many passes had one; long ones together."""
+    counts = (
+        (span, sum(pace.lengths[span.start : span.stop])) for span in spans(len(pace.lengths))
+    )
+    return [(span_name(span), count) for span, count in counts if count]
+
+
 def positions_line(tally: Tally) -> str:
     """Acceptance by place in the draft, empty when nothing was drafted."""
     if not tally.drafted:
         return ""
-    pairs = zip(tally.accepted_by_position, tally.drafted_by_position, strict=True)
     shares = "  ".join(
-        f"{place}: {accepted / drafted:.0%} of {drafted}"
-        for place, (accepted, drafted) in enumerate(pairs, start=1)
-        if drafted
+        f"{name}: {accepted / drafted:.0%} of {drafted}"
+        for name, accepted, drafted in by_place(tally)
     )
     return f"accepted by position  {shares}"
 
@@ -126,7 +158,7 @@ def share_of(source: SourceTally) -> str:
 
 
 def _lengths_line(pace: PaceTally) -> str:
-    passes = "  ".join(f"{length}: {count}" for length, count in enumerate(pace.lengths) if count)
+    passes = "  ".join(f"{name}: {count}" for name, count in by_length(pace))
     return f"passes by length of the draft  {passes}" if passes else ""
 
 

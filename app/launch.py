@@ -241,6 +241,7 @@ def _load(
         kv_type=settings.kv_type,
         device=settings.device,
         drafter_device=settings.drafter_device,
+        lookup_max=settings.lookup_max,
     )
     if drafter is None or not settings.draft_max:
         return load

@@ -12,10 +12,14 @@ from typing import Final, TypeAlias
 from gemma_local.models.prompt import Prompt
 
 DRAFT_MAX: Final = 16
-"""Longest draft that any part of the engine will ever make, in tokens."""
-LOOKUP_MAX: Final = 15
-"""Longest draft from the text itself: with the last token four blocks of rows
-(`engine.exactness`)."""
+"""Longest draft of a drafter, in tokens."""
+LOOKUP_MAX: Final = 63
+"""Longest draft from the text itself. With the last token that is 64 rows, from which on llama.cpp
+computes attention on CPUs in tiles (``GGML_FA_TILE_Q``): with 2,300 tokens in the cache a row takes
+23 ms with E2B on two cores, and 29 ms where 16 rows share a pass. Logits of so many rows need a
+hundred MiB with Gemma 4's vocabulary, so it is for where memory is left (`engine.plan.search`)."""
+USUAL_LOOKUP: Final = 15
+"""The same where nobody has looked how much there is: four blocks of rows (`engine.exactness`)."""
 BLOCK: Final = 4
 """Rows of a block in exact mode: what llama.cpp's matrix kernels for repacked weights take at a
 time."""
@@ -79,7 +83,7 @@ class Load:
     kv_type: str = "f16"
     draft_start: int | None = None
     draft_fixed: int | None = None
-    lookup_max: int = LOOKUP_MAX
+    lookup_max: int = USUAL_LOOKUP
     pace_file: str | None = None
     device: int | None = None
     drafter_device: int | None = None

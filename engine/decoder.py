@@ -12,9 +12,9 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from gemma_local.engine.commands import LOOKUP_MAX
 from gemma_local.engine.drafters import Drafter
 from gemma_local.engine.drafters.lookup import Lookup
-from gemma_local.engine.messages import DRAFT_MAX
 from gemma_local.engine.pace.pace import Pace
 from gemma_local.engine.pace.step import Step
 from gemma_local.engine.pace.tracker import Seat
@@ -172,7 +172,7 @@ class Decoder:
 
     def draft_room(self, sequence: Sequence) -> int:
         """The longest draft that is of use and in bounds for a sequence now."""
-        room = min(DRAFT_MAX, sequence.limits.rows - 1)
+        room = min(LOOKUP_MAX, sequence.limits.rows - 1)
         if sequence.draft is not None:
             room = min(room, sequence.draft)
         if sequence.tokens_left is not None:

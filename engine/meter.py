@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from gemma_local.engine.messages import DRAFT_MAX, PaceTally, SourceTally, Tally
+from gemma_local.engine.commands import LOOKUP_MAX
+from gemma_local.engine.messages import PaceTally, SourceTally, Tally
 
 MTP: Final = "mtp"
 LOOKUP: Final = "lookup"
@@ -18,8 +19,8 @@ class SourceMeter:
 
     drafts: int = 0
     seconds: float = 0.0
-    drafted: list[int] = field(default_factory=lambda: [0] * DRAFT_MAX)
-    accepted: list[int] = field(default_factory=lambda: [0] * DRAFT_MAX)
+    drafted: list[int] = field(default_factory=lambda: [0] * LOOKUP_MAX)
+    accepted: list[int] = field(default_factory=lambda: [0] * LOOKUP_MAX)
 
     def count(self, first: int, end: int, accepted: int) -> None:
         """A verified draft had the source's tokens from ``first`` to ``end``, and ``accepted`` of
@@ -112,4 +113,4 @@ class Meter:
 
 def _places(counts: list[int]) -> int:
     """How many positions were ever drafted."""
-    return next((n for n in range(DRAFT_MAX, 0, -1) if counts[n - 1]), 0)
+    return next((n for n in range(LOOKUP_MAX, 0, -1) if counts[n - 1]), 0)

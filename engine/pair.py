@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from gemma_local.engine.commands import BLOCK
+from gemma_local.engine.commands import BLOCK, LOOKUP_MAX
 from gemma_local.engine.decoder import Decoder
 from gemma_local.engine.drafters import Drafter, NoDrafter
 from gemma_local.engine.drafters.mtp import MtpDrafter
@@ -178,8 +178,8 @@ class Plan:
 def _plan(load: Load, facts: TargetFacts, *, has_drafter: bool) -> Plan:
     if not 0 <= load.draft_max <= DRAFT_MAX:
         raise GemmaLocalError(f"the draft length must be between 0 and {DRAFT_MAX}")
-    if not 0 <= load.lookup_max <= DRAFT_MAX:
-        raise GemmaLocalError(f"the length of found drafts must be between 0 and {DRAFT_MAX}")
+    if not 0 <= load.lookup_max <= LOOKUP_MAX:
+        raise GemmaLocalError(f"the length of found drafts must be between 0 and {LOOKUP_MAX}")
     if load.draft_fixed is not None and not 0 <= load.draft_fixed <= DRAFT_MAX:
         raise GemmaLocalError(f"the fixed draft length must be between 0 and {DRAFT_MAX}")
     if load.sequences < 1:

@@ -36,6 +36,15 @@ def expit(value: float) -> float:
     return 1.0 / (1.0 + math.exp(-value))
 
 
+def _after(stay: float, times: int) -> tuple[float, float]:
+    """What is left of a sum that fades by ``stay`` with each token after so many of them, and what
+    they add to it if each adds 1."""
+    if times == 1:
+        return stay, 1.0
+    left = stay**times
+    return left, (1.0 - left) / (1.0 - stay)
+
+
 class Trend:
     """How much better or worse recent tokens fared than was expected of them.
 
@@ -49,17 +58,19 @@ class Trend:
         self._fast_count = self._fast_kept = self._fast_expected = self._fast_squares = 0.0
         self._shift: float | None = 0.0
 
-    def learn(self, expected: float, kept: bool) -> None:
-        """A token that was ``expected`` to be kept with this chance was kept, or was not."""
-        stay = 1.0 - 1.0 / self._memory
-        self._count = self._count * stay + 1.0
-        self._kept = self._kept * stay + kept
-        self._expected = self._expected * stay + expected
-        stay = 1.0 - 1.0 / _FAST
-        self._fast_count = self._fast_count * stay + 1.0
-        self._fast_squares = self._fast_squares * stay * stay + 1.0
-        self._fast_kept = self._fast_kept * stay + kept
-        self._fast_expected = self._fast_expected * stay + expected
+    def learn(self, expected: float, kept: bool, times: int = 1) -> None:
+        """A token that was ``expected`` to be kept with this chance was kept, or was not; so many
+        of them in a row."""
+        stay, more = _after(1.0 - 1.0 / self._memory, times)
+        self._count = self._count * stay + more
+        self._kept = self._kept * stay + kept * more
+        self._expected = self._expected * stay + expected * more
+        stay, more = _after(1.0 - 1.0 / _FAST, times)
+        self._fast_count = self._fast_count * stay + more
+        self._fast_kept = self._fast_kept * stay + kept * more
+        self._fast_expected = self._fast_expected * stay + expected * more
+        stay, more = _after((1.0 - 1.0 / _FAST) ** 2, times)
+        self._fast_squares = self._fast_squares * stay + more
         if self._has_turned():
             self._count = self._fast_count
             self._kept = self._fast_kept
@@ -116,16 +127,17 @@ class Rates:
         self._learned = 0
         self._logits = self._believed[:]
 
-    def learn(self, place: int, kept: bool) -> None:
-        """A token at a place was kept, or was not."""
+    def learn(self, place: int, kept: bool, times: int = 1) -> None:
+        """A token at a place was kept, or was not; so many of them."""
         if self._counts[place] >= self._MEMORY:
             self._counts[place] *= 0.5
             self._kept[place] *= 0.5
-        self._counts[place] += 1.0
-        self._kept[place] += kept
-        self._learned += 1
+        self._counts[place] += times
+        self._kept[place] += kept * times
+        before = self._learned
+        self._learned += times
         # The places of which little is known need not follow at once.
-        if self._learned < self._OFTEN or self._learned % self._OFTEN == 0:
+        if before < self._OFTEN or before // self._OFTEN < self._learned // self._OFTEN:
             self._work_out()
         else:
             self._logits[place] = self._logit(place)

@@ -164,8 +164,9 @@ class Choice:
         """Of the tokens that followed a match: each that is kept makes the match longer."""
         if count <= 0:
             return []
-        shift, logits = seat.tracker.by_match.shift, self._match_rates.logits()
-        return [expit(logits[match_place(seat.match + n)] + shift) for n in range(count)]
+        shift = seat.tracker.by_match.shift
+        chances = [expit(value + shift) for value in self._match_rates.logits()]
+        return [chances[match_place(length)] for length in range(seat.match, seat.match + count)]
 
     def _chosen(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_right
 from typing import Final
 
@@ -14,3 +15,8 @@ BELIEFS: Final = (0.25, 0.35, 0.45, 0.55, 0.65, 0.75, 0.85, 0.9, 0.93)
 def match_place(length: int) -> int:
     """The class of a match of so many tokens."""
     return bisect_right(_LONGER, length)
+
+
+def match_end(place: int) -> int:
+    """The length at which the class behind this one begins."""
+    return _LONGER[place] if place < len(_LONGER) else sys.maxsize

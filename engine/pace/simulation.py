@@ -14,12 +14,12 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from gemma_local.engine.commands import LOOKUP_MAX
 from gemma_local.engine.pace.pace import Pace
 from gemma_local.engine.pace.profile import Profile, Stretch
 from gemma_local.engine.pace.step import Step
 from gemma_local.engine.pace.tracker import Seat
 
-LOOKUP_MAX = 15
 _LONGEST_MATCH = 64
 _WRONG = -1
 _BEYOND = 64

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from gemma_local.engine.pace.calibration import Calibration
 from gemma_local.engine.pace.chances import Rates, expit
 from gemma_local.engine.pace.cost import CostTable
-from gemma_local.engine.pace.matches import match_place
+from gemma_local.engine.pace.matches import match_end, match_place
 from gemma_local.engine.pace.prospect import Prospect
 from gemma_local.engine.pace.tracker import Seat
 from gemma_local.engine.pace.watch import Watch
@@ -180,13 +180,27 @@ class Step:
                 seat.tracker.count(self.checked[i])
 
     def _learn_match(self, seat: Seat, emitted: Sequence[int]) -> None:
-        logits, trend = self._match_rates.logits(), seat.tracker.by_match
-        for n, (token, own) in enumerate(zip(seat.continuation, emitted, strict=False)):
-            place, kept = match_place(seat.match + n), token == own
-            trend.learn(expit(logits[place]), kept)
-            self._match_rates.learn(place, kept)
-            if not kept:
-                return
+        if not seat.continuation:
+            return
+        right = 0
+        for token, own in zip(seat.continuation, emitted, strict=False):
+            if token != own:
+                break
+            right += 1
+        # In one go for all of a class: hundreds of tokens a second may come of matches.
+        first = seat.match
+        while first < seat.match + right:
+            place = match_place(first)
+            end = min(match_end(place), seat.match + right)
+            self._learn_matched(seat, place, True, end - first)
+            first = end
+        if right < min(len(seat.continuation), len(emitted)):
+            self._learn_matched(seat, match_place(seat.match + right), False, 1)
+
+    def _learn_matched(self, seat: Seat, place: int, kept: bool, times: int) -> None:
+        expected = expit(self._match_rates.logits()[place])
+        seat.tracker.by_match.learn(expected, kept, times)
+        self._match_rates.learn(place, kept, times)
 
     def _learn_made(self, index: int, seat: Seat, emitted: Sequence[int]) -> None:
         begun, made, tracker = self.begun(index), self._made[index], seat.tracker

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gemma_local.engine.commands import DRAFT_MAX
+from gemma_local.engine.commands import LOOKUP_MAX
 from gemma_local.engine.events import PaceTally
 from gemma_local.engine.pace.calibration import Calibration, Recent
 from gemma_local.engine.pace.chances import Trend
@@ -27,7 +27,7 @@ class Tracker:
         self.recent = Recent()
         self.probing = Probing(_FIRST_PROBE, _LAST_PROBE)
         self.length = 0
-        self.lengths = [0] * (DRAFT_MAX + 1)
+        self.lengths = [0] * (LOOKUP_MAX + 1)
         self.passes = 0
         self.parked = 0
         self.parked_now = False

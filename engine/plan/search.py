@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
+from gemma_local.engine.commands import LOOKUP_MAX
 from gemma_local.engine.memory import LEAST, checkpoint_budget
 from gemma_local.engine.plan.candidate import Candidate
 from gemma_local.engine.plan.room import Device, Room
@@ -21,6 +22,8 @@ CONTEXTS: Final = (131072, 65536, WANTED, 24576, 16384, 12288, COMFORTABLE, 4096
 _KV: Final[tuple[KvType, ...]] = ("f16", "q8_0")
 USUAL_DRAFT: Final = 3
 _DEVICE_DRAFTS: Final = {"E2B": 2, "26B-A4B": 2}
+_LOOKUP_SHARE: Final = 0.1
+"""Of the memory that is left, what the rows of long drafts from the text may take."""
 _DRAFT_MAX: Final = 8
 """``Load.draft_max``."""
 
@@ -195,6 +198,7 @@ class _Search:
             left -= taken.device
         # What already counts for it is free as well.
         left += settings.cache_bytes
+        settings = self._with_long_lookups(settings, left, device)
         cache = checkpoint_budget(self._candidate.window_bytes, left)
         settings = replace(settings, cache_bytes=cache)
         weights = sum(p.bytes for p in taken.parts if p.name == "weights" and p.where == "device")
@@ -207,6 +211,14 @@ class _Search:
             share,
             off,
         )
+
+    def _with_long_lookups(self, settings: Settings, left: int, device: Device | None) -> Settings:
+        """The same with long drafts from the text, where that takes little of what is ``left``."""
+        longer = replace(settings, lookup_max=LOOKUP_MAX)
+        before, after = self._take(settings), self._take(longer)
+        more = after.host + after.device - before.host - before.device
+        fits = settings.sequences == 1 and more <= left * _LOOKUP_SHARE
+        return longer if fits and max(self._over(longer, device)) <= 0 else settings
 
     def _settings(
         self, kv: KvType, context: int, device: Device | None, layers: int, *, drafts: bool

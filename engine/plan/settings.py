@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gemma_local.engine.commands import LOOKUP_MAX
+from gemma_local.engine.commands import USUAL_LOOKUP
 from gemma_local.models.footprint import KvType, Use
 
 
@@ -23,13 +23,13 @@ class Wishes:
     kv_type: KvType | None = None
 
 
-def most_rows(draft_max: int, sequences: int) -> int:
+def most_rows(draft_max: int, sequences: int, lookup: int = USUAL_LOOKUP) -> int:
     """Rows of each sequence in a verifying pass, at most.
 
     Exact mode fills up to two blocks of 4. A sequence that has the pass to itself may also check
-    long drafts that were found in its text.
+    long drafts, up to ``lookup`` tokens, that were found in its text.
     """
-    return max(draft_max + 1, 8, lookup_max(LOOKUP_MAX, draft_max, sequences) + 1)
+    return max(draft_max + 1, 8, lookup_max(lookup, draft_max, sequences) + 1)
 
 
 def lookup_max(wanted: int, draft_max: int, sequences: int) -> int:
@@ -44,6 +44,7 @@ class Settings:
     most of one decode call, usually a slice of a prompt, ``draft`` the length to start with, 0: no
     drafter is loaded. ``device`` is the number of the only accelerator to use, None: all, layer by
     layer; ``drafter_device`` that of the drafter, which must be where the last layers are.
+    ``lookup_max`` is the longest draft from the text itself.
     """
 
     context: int
@@ -57,6 +58,7 @@ class Settings:
     draft: int
     draft_max: int
     cache_bytes: int
+    lookup_max: int = USUAL_LOOKUP
 
     def use(self, rearranged: frozenset[str]) -> Use:
         """The same for `footprint`."""
@@ -65,9 +67,13 @@ class Settings:
             sequences=self.sequences,
             kv_type=self.kv_type,
             ubatch=self.ubatch,
-            rows=min(self.sequences * most_rows(self.draft_max, self.sequences), self.ubatch),
+            rows=min(self.sequences * self._rows, self.ubatch),
             gpu_layers=self.gpu_layers,
             threads=self.threads,
             rearranged=rearranged,
             cache_bytes=self.cache_bytes,
         )
+
+    @property
+    def _rows(self) -> int:
+        return most_rows(self.draft_max, self.sequences, self.lookup_max)

@@ -7,6 +7,8 @@ from dataclasses import replace
 
 from gemma_local.app.bench_drafting import drafting_text
 from gemma_local.app.drafting_report import (
+    by_length,
+    by_place,
     drafting_keys,
     drafting_lines,
     gain,
@@ -165,3 +167,21 @@ def test_bench_shows_what_the_engine_decided() -> None:
         ["90%", "100%", "6"],
     ]
     assert drafting_text(results[:2]) == ""
+
+
+def test_late_places_and_long_drafts_are_told_together() -> None:
+    counts = tuple(range(63, 0, -1))
+    tally = replace(TALLY, drafted_by_position=counts, accepted_by_position=counts)
+    assert by_place(tally)[15:] == [
+        ("16", 48, 48),
+        ("17-32", sum(range(32, 48)), sum(range(32, 48))),
+        ("33-63", sum(range(1, 32)), sum(range(1, 32))),
+    ]
+    assert sum(drafted for _, _, drafted in by_place(tally)) == sum(counts)
+    lengths = tuple(1 for _ in range(64))
+    assert by_length(replace(PACE, lengths=lengths))[16:] == [
+        ("16", 1),
+        ("17-32", 16),
+        ("33-63", 31),
+    ]
+    assert by_length(PACE) == [("0", 3), ("2", 2), ("3", 2), ("8", 1)]

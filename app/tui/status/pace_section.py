@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from gemma_local.app.counted import counted
-from gemma_local.app.drafting_report import acceptance, gain, parked_share
+from gemma_local.app.drafting_report import acceptance, by_length, gain, parked_share
 from gemma_local.app.tui.charts.bars import Bar, bars
 from gemma_local.app.tui.charts.page import Page
 from gemma_local.app.tui.status import figures
@@ -73,13 +73,12 @@ def _lengths(pace: PaceTally) -> list[Bar]:
     passes = sum(pace.lengths)
     return [
         Bar(
-            str(length) if length else "none",
+            length if length != "0" else "none",
             count / passes,
             figures.percent(count / passes).strip(),
             counted(count, "pass", "passes"),
         )
-        for length, count in enumerate(pace.lengths)
-        if count
+        for length, count in by_length(pace)
     ]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from gemma_local.app.counted import counted
+from gemma_local.app.drafting_report import by_place
 from gemma_local.app.durations import duration
 from gemma_local.app.plain_speed import Gain
 from gemma_local.app.speed_log import Answer, SpeedLog
@@ -125,22 +126,20 @@ def drafting_section(page: Page, measured: Measured) -> None:
 
 
 def _positions(page: Page, tally: Tally) -> list[Line]:
-    pairs = zip(tally.accepted_by_position, tally.drafted_by_position, strict=True)
     rows = [
         Bar(
-            ordinal(place),
+            ordinal(int(place)) if place.isdigit() else place,
             accepted / drafted,
             figures.percent(accepted / drafted).strip(),
             f"of {drafted:,}",
         )
-        for place, (accepted, drafted) in enumerate(pairs, start=1)
-        if drafted
+        for place, accepted, drafted in by_place(tally)
     ]
     return bars(rows, page.width, page.ink, page.glyphs)
 
 
 def ordinal(place: int) -> str:
-    """ "1st", "2nd", "3rd", "4th": a draft is not longer than 16."""
+    """ "1st", "2nd", "3rd", "4th": places behind the 16th are shown together."""
     return _ORDINALS[place - 1] if place <= len(_ORDINALS) else f"{place}th"
 
 

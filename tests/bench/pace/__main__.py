@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Final
 
 from gemma_local.app.terminal import table
+from gemma_local.engine.commands import LOOKUP_MAX
 from gemma_local.engine.messages import Load
 from gemma_local.models.errors import GemmaLocalError
 from gemma_local.models.pair import find_drafter
@@ -93,6 +94,7 @@ def _load(given: argparse.Namespace, target: Path, *, context: int) -> Load:
         context=context,
         threads=given.threads,
         draft_max=max(given.lengths),
+        lookup_max=LOOKUP_MAX,
     )
 
 

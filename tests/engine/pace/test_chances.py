@@ -105,3 +105,27 @@ def test_rates_can_be_kept() -> None:
     for damaged in ([[5, 2]], [[-1, 2]], [["a", 2]], [[1]], [[1, float("inf")]]):
         with pytest.raises((ValueError, TypeError)):
             Rates([0.5, 0.5]).restore(damaged)  # type: ignore[arg-type]
+
+
+@given(st.integers(1, 70), st.booleans(), st.lists(st.booleans(), max_size=30))
+def test_many_tokens_at_once_are_as_many_one_by_one(
+    times: int, kept: bool, before: list[bool]
+) -> None:
+    at_once, singly = Trend(), Trend()
+    for token in before:
+        at_once.learn(0.6, token)
+        singly.learn(0.6, token)
+    # Unless the text seems to become another one on the way.
+    at_once._has_turned = singly._has_turned = lambda: False  # type: ignore[method-assign]
+    at_once.learn(0.6, kept, times)
+    for _ in range(times):
+        singly.learn(0.6, kept)
+    assert at_once.shift == pytest.approx(singly.shift, abs=1e-9)
+    assert at_once._fast_squares == pytest.approx(singly._fast_squares)
+
+    rates = [Rates([0.5, 0.7]) for _ in range(2)]
+    rates[0].learn(1, kept, times)
+    for _ in range(times):
+        rates[1].learn(1, kept)
+    assert rates[0].counts == rates[1].counts
+    assert rates[0].as_plain() == rates[1].as_plain()

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gemma_local.engine.commands import LOOKUP_MAX, USUAL_LOOKUP
 from gemma_local.engine.drafters.mtp import MtpDrafter, confidence
 from gemma_local.engine.messages import PaceTally, Sampling
 from gemma_local.engine.pace.cost import DRAFTED, CostTable
@@ -19,9 +20,9 @@ from tests.ggufs import Drafter, Random, build_shallow, script
 STORY = script(["Once", *(f" word{i}" for i in range(150)), "."])
 ROUND = script([f" step{i}" for i in range(60)], loop_to=0)
 HALF_RIGHT = Random(pull=15.0)
-CHEAP = {rows: 1.0 + 0.01 * rows for rows in range(1, 17)}
+CHEAP = {rows: 1.0 + 0.01 * rows for rows in range(1, 65)}
 """Seconds of passes whose rows come nearly for nothing."""
-DEAR = {rows: 1.0 * rows for rows in range(1, 17)}
+DEAR = {rows: 1.0 * rows for rows in range(1, 65)}
 
 
 @pytest.fixture(scope="module")
@@ -88,11 +89,12 @@ def test_in_exact_mode_no_bit_differs_from_plain_decoding(ggufs: Path, quantisat
     assert sum(one != other for one, other in zip(rows[0], rows[None], strict=True)) == 0
 
 
+@pytest.mark.parametrize("longest", [USUAL_LOOKUP, LOOKUP_MAX])
 def test_what_the_text_said_before_is_drafted_at_length(
-    ggufs: Path, monkeypatch: pytest.MonkeyPatch
+    ggufs: Path, monkeypatch: pytest.MonkeyPatch, longest: int
 ) -> None:
     files = build_shallow("dense", ROUND, ggufs, drafter=Drafter(wrong_every=2))
-    with running(files, context=512) as runner:
+    with running(files, context=512, lookup_max=longest) as runner:
         [plain] = runner.run(ask(draft=0, max_tokens=240))
         teach(runner.pair.decoder.pace, CHEAP, monkeypatch)
         [auto] = runner.run(ask(draft=None, max_tokens=240))
@@ -100,7 +102,7 @@ def test_what_the_text_said_before_is_drafted_at_length(
         pace = adds_up(auto)
         found = {source.name: source for source in auto.end.tally.sources}
         assert found["lookup"].accepted > 100
-        assert len(pace.lengths) - 1 == 15
+        assert len(pace.lengths) - 1 == longest
         assert auto.end.tally.passes < plain.end.tally.passes / 3
 
 

@@ -50,8 +50,8 @@ TIMES = (float("nan"), float("inf"), -1.0, 0.0, 1e-3, 0.02, 0.1, 5.0)
 @given(st.integers(0, 1 << 32))
 def test_drafts_stay_within_every_bound(seed: int) -> None:
     draw = random.Random(seed)
-    draft_max, lookup_max = draw.randint(0, 16), draw.randint(0, 15)
-    pace = Pace(draft_max=draft_max, lookup_max=lookup_max, most_rows=draw.randint(1, 40))
+    draft_max, lookup_max = draw.randint(0, 16), draw.randint(0, 63)
+    pace = Pace(draft_max=draft_max, lookup_max=lookup_max, most_rows=draw.randint(1, 80))
     block, shares = draw.choice((1, 4)), draw.random() < 0.5
     trackers = [pace.track() for _ in range(draw.randint(1, 4))]
     for _ in range(draw.randint(1, 25)):
@@ -62,7 +62,7 @@ def test_drafts_stay_within_every_bound(seed: int) -> None:
             seat.fixed = draw.choice((None, None, draw.randint(0, 16)))
             if seat.fixed is None and draw.random() < 0.5:
                 seat.match = draw.randint(2, 64)
-                seat.continuation = [7] * draw.randint(1, 16)
+                seat.continuation = [7] * draw.randint(1, 70)
         step = pace.plan(seats, draw.randint(1, 2), draw.randrange(10**6))
         made = make(step, [draw.random(), float("nan"), draw.random()])
         for i, seat in enumerate(seats):

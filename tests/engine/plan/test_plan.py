@@ -9,6 +9,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from gemma_local.engine.commands import LOOKUP_MAX, USUAL_LOOKUP
 from gemma_local.engine.hardware.machine import Accelerator, Machine
 from gemma_local.engine.plan.choice import Plan, SizePlan, plan, plan_one, require
 from gemma_local.engine.plan.errors import DoesNotFit, WishRefused
@@ -304,3 +305,17 @@ def test_a_comfortable_context_is_kept_for_what_is_chosen() -> None:
         if found.chosen is not None and found.chosen.is_eligible:
             assert found.chosen.settings is not None
             assert found.chosen.settings.context >= COMFORTABLE
+
+
+def test_long_drafts_from_the_text_are_for_where_memory_is_left() -> None:
+    def longest(gib: float, **wished: int) -> int:
+        where = machine(cores=4, available=round(gib * GIB), total=round(gib * GIB))
+        found = plan_one(where, candidate("E2B"), Wishes(**wished))  # type: ignore[arg-type]
+        assert found.fitting is not None
+        takes_no_more_than_there_is(found, where)
+        return found.fitting.settings.lookup_max
+
+    assert longest(32.0) == LOOKUP_MAX
+    assert longest(3.5) == USUAL_LOOKUP
+    # All sequences of a pass would have as many rows.
+    assert longest(32.0, sequences=2) == USUAL_LOOKUP
