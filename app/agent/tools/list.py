@@ -12,6 +12,7 @@ from gemma_local.app.agent.files.workspace import Place
 from gemma_local.app.agent.tool import Effect, Result, Step, ToolProblem
 from gemma_local.app.agent.tools.arguments import declared, text_of
 from gemma_local.app.agent.tools.kit import Kit
+from gemma_local.app.counted import counted
 from gemma_local.app.stop import Stop
 from gemma_local.app.workspace.errors import TooLarge
 from gemma_local.app.workspace.listing import Listing, list_files
@@ -81,7 +82,7 @@ class Listed:
         count = len(listing.paths)
         if not lines:
             return Result(f"{self._name} is empty.", "empty")
-        return Result(self._text(lines, count, listing.is_whole), f"{count:,} files")
+        return Result(self._text(lines, count, listing.is_whole), counted(count, "file"))
 
     @property
     def _name(self) -> str:
