@@ -29,9 +29,13 @@ found in the text, which cost nothing to make, may be twice as long."""
 _MARGIN: Final = 0.02
 """Share of a pass that drafts must promise to gain before they begin again: chances and costs are
 only known so well."""
+_HOPE: Final = 0.98
+"""Chance of each drafted token in the best of texts."""
 _PROBE_SHARE: Final = 0.01
 _LAST_PROBE_SHARE: Final = 0.002
 """Of the time, what looking at a parked drafter may take at first and in the end."""
+_FEWEST_PROBES: Final = 3
+"""In a row, after which the next one may wait; more of them where all take less than a pass."""
 _FIRST_PROBES: Final = 0.3
 """Passes that it may take to look at a text that has just begun."""
 
@@ -210,7 +214,16 @@ class Choice:
             most = len(chances) if len(self._seats) == 1 else length
             return Prospect(extra, worth, making, chances, most, planned=length)
         tracker.park(_reason(chances or option.found, extra, base / len(self._seats)))
+        if not self._could_pay(chances, extra, worth):
+            # Then it is no use to know how good the drafter is.
+            return Prospect(extra, worth, making)
         return Prospect(extra, worth, making, chances[:1], self._probes(seat, chances, base))
+
+    def _could_pay(self, chances: list[float], extra: list[float], worth: float) -> bool:
+        """Whether some draft would pay if the drafter were as good as drafters get."""
+        hoped = curve([_HOPE] * min(len(chances), len(extra) - 1))
+        together_hoped = [len(self._seats) * each for each in hoped]
+        return best_length(together_hoped, extra, worth, self._making)[0] > 0
 
     def _gains_by_asking(
         self, seat: Seat, chances: list[float], extra: list[float], worth: float
@@ -263,6 +276,7 @@ class Choice:
             min(max(8, round(price / _PROBE_SHARE)), 64),
             min(max(32, round(price / _LAST_PROBE_SHARE)), 512),
             at_once=min(int(_FIRST_PROBES / price), 8),
+            enough=min(max(round(1.0 / price), _FEWEST_PROBES), 64),
         )
         return int(probing.is_due())
 

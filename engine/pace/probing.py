@@ -14,11 +14,14 @@ class Probing:
         self._left = first
         self._looks = 0
         self._at_once = 0
+        self._successes = 0
+        self._enough = 0
 
-    def set_bounds(self, first: int, most: int, at_once: int = 0) -> None:
+    def set_bounds(self, first: int, most: int, at_once: int = 0, enough: int = 0) -> None:
         """New intervals, once the price of a look is known better. The first ``at_once`` looks
-        follow on one another: nothing is known yet."""
-        self._at_once = at_once
+        follow on one another: nothing is known yet. After ``enough`` that succeeded in a row what
+        they tell is known, and the next one waits as if it had failed; 0: none ever does."""
+        self._at_once, self._enough = at_once, enough
         self._first, self._most = first, max(first, most)
         self._interval = min(max(self._interval, first), self._most)
         self._left = min(self._left, self._interval)
@@ -32,15 +35,25 @@ class Probing:
 
     def failed(self) -> None:
         """It still does not pay: wait twice as long."""
+        self._successes = 0
+        self._wait()
+
+    def _wait(self) -> None:
         if self._looks > self._at_once:
             self._interval = min(self._interval * 2, self._most)
         self._left = self._interval
 
     def succeeded(self) -> None:
         """It may pay again: look at once, to be sure."""
-        self._interval = self._first
-        self._left = 0
+        self._successes += 1
+        if self._successes == self._enough:
+            self._successes = 0
+            self._wait()
+        else:
+            self._interval = self._first
+            self._left = 0
 
     def restart(self) -> None:
         """It pays, or did until now: begin with short intervals next time."""
         self._interval = self._left = self._first
+        self._successes = 0

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gemma_local.engine.pace.pace import Pace
+from gemma_local.engine.pace.probing import Probing
 from gemma_local.engine.pace.profile import Profile, Stretch, usual_profiles
 from gemma_local.engine.pace.simulation import Outcome, new_pace, simulate
 from gemma_local.engine.pace.step import Step
@@ -214,3 +215,30 @@ def test_it_holds_its_own_against_the_best_fixed_length(name: str) -> None:
         assert ratio >= 1.05
     if name == "cpu2-rewriting":
         assert ratio >= 1.2
+
+
+def test_a_drafter_that_could_hardly_pay_is_hardly_asked() -> None:
+    # A mixture of experts on two cores: each row reads its own experts, and the drafter is dear.
+    rows = {1: 26, 2: 53, 3: 72, 4: 87, 5: 110, 6: 125, 7: 140, 8: 150, 9: 165, 16: 240}
+    for acceptance in (0.95, 0.8):
+        text = profile((2000, acceptance), rows=rows, drafted_token=8.3, confidence=True)
+        outcome = simulate(text, None, seed=1)
+        asked = sum(made > 0 for _, made in outcome.asked)
+        # With every look that succeeds followed by another one it was a sixth of them.
+        assert 0 < asked < outcome.passes / 12
+
+
+def test_looks_that_succeed_and_change_nothing_come_to_an_end() -> None:
+    probing = Probing(8, 32)
+    probing.set_bounds(8, 32, enough=3)
+    while not probing.is_due():
+        pass
+    for _ in range(2):
+        probing.succeeded()
+        assert probing.is_due()
+    probing.succeeded()
+    assert [probing.is_due() for _ in range(16)] == [False] * 16
+    # What was found in between does not count against a text that turns good.
+    probing.restart()
+    probing.succeeded()
+    assert probing.is_due()
