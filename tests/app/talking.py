@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -77,6 +79,11 @@ class Talk:
         self.conversation.ask(asked)
         answer = self.conversation.answering().finish(Message("assistant", answered))
         self.conversation.keep(answer)
+
+    def kill_engine(self) -> None:
+        """As when the system is out of memory."""
+        assert self.engine.pid is not None
+        os.kill(self.engine.pid, signal.SIGKILL)
 
     def rest(self) -> None:
         """Give the assistant the time to do all that it does between two answers."""

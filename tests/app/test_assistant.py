@@ -202,8 +202,7 @@ def test_the_death_of_the_engine_between_answers_costs_nothing_but_time(
 ) -> None:
     with talking(speaker, tmp_path) as talk:
         talk.ask("hello")
-        assert talk.engine.pid is not None
-        os.kill(talk.engine.pid, signal.SIGKILL)
+        talk.kill_engine()
         assert talk.ask("and now?").done.reason == "stop"
         assert talk.heard.answer == SPEAKER.text
         assert len(talk.heard.deaths) == 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 from pathlib import Path
 
 import pytest
@@ -27,8 +26,7 @@ def test_an_engine_that_dies_while_the_person_reads_is_told_when_they_ask(
 ) -> None:
     with talking(speaker, tmp_path) as talk:
         talk.ask("hello")
-        assert talk.engine.pid is not None
-        os.kill(talk.engine.pid, signal.SIGKILL)
+        talk.kill_engine()
         talk.rest()
         assert (talk.heard.deaths, talk.heard.notices) == ([], [])
         assert talk.ask("and now?").done.reason == "stop"
