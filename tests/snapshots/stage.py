@@ -28,6 +28,7 @@ from gemma_local.app.tui.screens.chat import ChatScreen
 from gemma_local.app.tui.status.status import Status
 from gemma_local.app.tui.status.status_line import StatusLine
 from gemma_local.app.tui.themes import THEMES
+from gemma_local.app.tui.transcript.item_pane import ItemPane
 
 FOLDER: Final = Path("/home/you/weather")
 """Where the conversations are had."""
@@ -107,10 +108,22 @@ async def picture(scene: Scene, theme: str, size: tuple[int, int]) -> str:
                     field.cursor_blink = False
             await app.workers.wait_for_complete()
             await pilot.pause()
+            await _heights_known(pilot)
             return plain(app.export_screenshot(title="gemma-local"))
     finally:
         if isinstance(app, ChatStage):
             await asyncio.to_thread(app.desk.close)
+
+
+async def _heights_known(pilot: Pilot[None]) -> None:
+    """Wait for the items above and below the view to be painted: until then their heights are
+    guesses, and the scrollbar with them."""
+    panes = [pane for screen in pilot.app.screen_stack for pane in screen.query(ItemPane)]
+    end = asyncio.get_running_loop().time() + _PATIENCE
+    while any(list(pane._layout.unmeasured(pane._keep.index)) for pane in panes):
+        assert asyncio.get_running_loop().time() < end
+        await asyncio.sleep(0.01)
+        await pilot.pause()
 
 
 def plain(svg: str) -> str:
