@@ -11,10 +11,11 @@ from gemma_local.engine.commands import DRAFT_MAX
 from gemma_local.engine.pace.calibration import Calibration
 from gemma_local.engine.pace.chances import Rates, expit
 from gemma_local.engine.pace.cost import DRAFTED, CostTable
-from gemma_local.engine.pace.matches import match_place
+from gemma_local.engine.pace.matches import match_runs
 from gemma_local.engine.pace.prospect import Prospect
 from gemma_local.engine.pace.tracker import Seat
 from gemma_local.engine.pace.weighing import (
+    Curve,
     best_length,
     curve,
     least_seconds_per_token,
@@ -52,16 +53,14 @@ class Bounds:
 
 @dataclass(slots=True)
 class _Option:
-    """What a sequence may draft: the chances of the drafter's tokens, those of tokens found in
-    the text, and which of the two is taken."""
+    """What a sequence may draft: the chances of the drafter's tokens and their curve, the chances
+    of tokens found in the text, and the curve of what is taken."""
 
     chances: list[float]
+    drafted: Curve
     found: list[float]
+    taken: Curve
     takes_found: bool = False
-
-    @property
-    def taken(self) -> list[float]:
-        return self.found if self.takes_found else self.chances
 
 
 class Choice:
@@ -100,26 +99,34 @@ class Choice:
         base = self._at(self._plain)
         is_new = self._table.count(self._plain) < _PLAIN_FIRST
         if is_new and min(sum(seat.tracker.lengths) for seat in self._free) < _PLAIN_FIRST:
-            return self._chosen([_Option([], [])] * len(self._free), 0, [0.0], base, 0.0)
+            return self._chosen([_Option([], [], [], [])] * len(self._free), 0, [0.0], base, 0.0)
         options = [self._option(seat) for seat in self._free]
         extra = self._extra(max(max(len(o.chances), len(o.found)) for o in options))
         worth = least_seconds_per_token(
-            together([curve(option.chances) for option in options]),
+            together([option.drafted for option in options]),
             *(base, extra, self._making, self._plain_tokens()),
         )
-        share = [each / len(self._seats) for each in extra]
+        count = len(self._seats)
+        share = extra if count == 1 else [each / count for each in extra]
         for seat, option in zip(self._free, options, strict=True):
             if option.found:
-                by_drafter = best_length(curve(option.chances), share, worth, self._share)[1]
-                length, by_lookup = best_length(curve(option.found), share, worth)
-                by_lookup += self._more(seat, option.found[:length], share, worth)[1]
-                option.takes_found = by_lookup > by_drafter
+                self._take_better(seat, option, share, worth)
         making = 0.0 if all(option.takes_found for option in options) else self._making
-        all_taken = together([curve(option.taken) for option in options])
+        all_taken = together([option.taken for option in options])
         length, gain = best_length(all_taken, extra, worth, making)
         if gain < _MARGIN * base and all(seat.tracker.parked_now for seat in self._free):
             length = 0
         return self._chosen(options, length, share, base, worth)
+
+    def _take_better(
+        self, seat: Seat, option: _Option, share: Sequence[float], worth: float
+    ) -> None:
+        """Take what was found in the text, if that gains more than what the drafter makes."""
+        found = curve(option.found)
+        length, by_lookup = best_length(found, share, worth)
+        by_lookup += self._more(seat, found[:length], share, worth)[1]
+        if by_lookup > best_length(option.drafted, share, worth, self._share)[1]:
+            option.taken, option.takes_found = found, True
 
     @property
     def _share(self) -> float:
@@ -134,6 +141,8 @@ class Choice:
         count, fill, given = len(self._seats), self._seats[0].filled, self._given
         seconds, last = self._seconds, len(self._seconds) - 1
         base = self._at(self._plain)
+        if count * fill(1) == 1 and most < last:
+            return [after - base for after in seconds[1 : most + 2]]
         rows = [count * fill(1 + n) for n in range(given, max(most, given) + 1)]
         after = [seconds[min(n, last)] - base for n in rows]
         return [0.0] * given + after if given else after
@@ -152,7 +161,9 @@ class Choice:
         found = min(
             len(seat.continuation), seat.room, self._bounds.lookup_max, max(tried, widest * 2 - 1)
         )
-        return _Option(self._chances(seat, most), self._match_chances(seat, found))
+        chances = self._chances(seat, most)
+        drafted = curve(chances)
+        return _Option(chances, drafted, self._match_chances(seat, found), drafted)
 
     def _chances(self, seat: Seat, count: int) -> list[float]:
         """Of the drafter's tokens by place in the draft, before their confidence is known.
@@ -168,9 +179,11 @@ class Choice:
         """Of the tokens that followed a match: each that is kept makes the match longer."""
         if count <= 0:
             return []
-        shift = seat.tracker.by_match.shift
-        chances = [expit(value + shift) for value in self._match_rates.logits()]
-        return [chances[match_place(length)] for length in range(seat.match, seat.match + count)]
+        shift, logits = seat.tracker.by_match.shift, self._match_rates.logits()
+        chances: list[float] = []
+        for place, times in match_runs(seat.match, count):
+            chances += [expit(logits[place] + shift)] * times
+        return chances
 
     def _chosen(
         self,
@@ -202,9 +215,9 @@ class Choice:
             return Prospect(extra, worth, making)
         if option.takes_found and length:
             tracker.go()
-            more, _gain = self._more(seat, option.found[:length], extra, worth)
+            more, _gain = self._more(seat, option.taken[:length], extra, worth)
             tracker.length += more
-            after = self._chances(seat, DRAFT_MAX)[length : length + more]
+            after = self._chances(seat, DRAFT_MAX)[length : length + more] if more else []
             begun = list(seat.continuation[:length])
             return Prospect(extra, worth, making, after, more, begun, option.found[:length])
         if length or self._gains_by_asking(seat, chances, extra, worth):
@@ -250,7 +263,7 @@ class Choice:
         return total - making > _MARGIN * self._at(self._plain)
 
     def _more(
-        self, seat: Seat, begun: list[float], extra: list[float], worth: float
+        self, seat: Seat, begun: Curve, extra: Sequence[float], worth: float
     ) -> tuple[int, float]:
         """How many tokens the drafter should add behind what was found in the text, and what they
         gain: it has to read that first, which takes as long as to draft it."""
@@ -259,8 +272,7 @@ class Choice:
         if not length or most < 1:
             return 0, 0.0
         rest = [after - extra[length] for after in extra[length : length + most + 1]]
-        reached = curve(begun)[-1]
-        after = curve([reached, *self._chances(seat, DRAFT_MAX)[length : length + most]])[1:]
+        after = curve([begun[-1], *self._chances(seat, DRAFT_MAX)[length : length + most]])[1:]
         more, gain = best_length(after, rest, worth, self._share)
         gain -= length * self._share
         return (more, gain) if gain > 0.0 else (0, 0.0)

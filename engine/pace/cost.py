@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import sys
-from bisect import bisect_right
+from bisect import bisect_right, insort
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Final
@@ -55,11 +55,15 @@ _SHORTEST, _LONGEST = 1e-7, 1e4
 
 
 class CostTable:
-    """Seconds by number of rows at one number of threads, for contexts of about one length."""
+    """Seconds by number of rows at one number of threads, for contexts of about one length.
+
+    ``known`` are the numbers of rows that have been measured, in order.
+    """
 
     def __init__(self, most_rows: int, unrest: float = 0.3) -> None:
         self._logs = [0.0] * (most_rows + 1)
         self._counts = [0.0] * (most_rows + 1)
+        self.known: list[int] = []
         self._seen_at = [0] * (most_rows + 1)
         self._unrest = unrest
         self._scatter = 0.0
@@ -79,6 +83,7 @@ class CostTable:
             self._seconds = None
         if not count:
             self._logs[rows] = min(value, self._ceiling(rows))
+            self._note(rows)
         else:
             self._correct(rows, value - self._logs[rows], 1.0 / count)
         self._observed += 1
@@ -111,6 +116,11 @@ class CostTable:
         if abs(self._streak) >= _ALARM:
             self._streak, self._unrest = 0, 1.0
 
+    def _note(self, rows: int) -> None:
+        """So many rows were measured."""
+        if rows != DRAFTED and rows not in self.known:
+            insort(self.known, rows)
+
     def _ceiling(self, rows: int) -> float:
         """The most that a first time is believed: rows one by one would hardly take longer."""
         known = [n for n in self.known if n < rows]
@@ -119,15 +129,9 @@ class CostTable:
         return self._logs[known[-1]] + math.log(1.2 * rows / known[-1])
 
     @property
-    def known(self) -> list[int]:
-        """Numbers of rows that have been measured, in order."""
-        return [n for n, count in enumerate(self._counts) if count and n != DRAFTED]
-
-    @property
     def widest(self) -> int:
         """The largest number of rows that has been measured, 0 before the first."""
-        last = len(self._counts) - 1
-        return next((n for n in range(last, 0, -1) if self._counts[n]), 0)
+        return self.known[-1] if self.known else 0
 
     def count(self, rows: int) -> float:
         """How many times an estimate rests on; endless beyond the rows that are estimated."""
@@ -143,8 +147,7 @@ class CostTable:
         return self._seconds
 
     def _expected(self) -> list[float]:
-        logs, counts = self._logs, self._counts
-        known = self.known
+        logs, counts, known = self._logs, self._counts, self.known
         if not known:
             expected = [1.0 + _STEP * (n - 1) for n in range(len(logs))]
         else:
@@ -159,11 +162,9 @@ class CostTable:
                 rise = _STEP * at
                 if high < len(logs):
                     rise = max(rise, (math.exp(logs[high]) - at) / (high - low))
-                for n in range(low + 1, high):
-                    is_block = n % _BLOCK == 0
-                    expected[n] = (
-                        at * (1 + _STEP * (n - low)) if is_block else at + rise * (n - low)
-                    )
+                expected[low:high] = [at + rise * n for n in range(high - low)]
+                for n in range(low - low % _BLOCK + _BLOCK, high, _BLOCK):
+                    expected[n] = at * (1 + _STEP * (n - low))
         making = counts[DRAFTED]
         expected[DRAFTED] = math.exp(logs[DRAFTED]) if making else _DRAFT_SHARE * expected[1]
         return expected
@@ -173,6 +174,7 @@ class CostTable:
         other = CostTable(len(self._logs) - 1, unrest=1.0)
         other._logs = self._logs[:]
         other._counts = [min(count, 2.0) for count in self._counts]
+        other.known = self.known[:]
         return other
 
     def entries(self) -> Iterator[tuple[int, float, float]]:
@@ -187,6 +189,7 @@ class CostTable:
             self._logs[rows] = math.log(seconds)
             # The machine may be busier, or faster, than it was then.
             self._counts[rows] = min(count, 6.0)
+            self._note(rows)
             self._unrest, self._seconds = 0.5, None
 
 

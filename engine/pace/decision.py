@@ -49,24 +49,24 @@ class Decision:
                 lengths[i] = int(bool(prospect.chances) and tracker.probing.is_due())
         return lengths
 
-    def prospects(self, lengths: Sequence[int]) -> list[Prospect | None]:
-        """Those of a step with these lengths, to which nothing has happened yet."""
+    def prospects(self, seats: Sequence[Seat], lengths: Sequence[int]) -> list[Prospect | None]:
+        """Those of a step of these with these lengths, to which nothing has happened yet."""
         if self._is_new:
             self._is_new = False
             return list(self._prospects)
         return [
-            None if prospect is None else prospect.afresh(most)
-            for prospect, most in zip(self._prospects, lengths, strict=True)
+            None if prospect is None else prospect.afresh(most, seat.continuation)
+            for prospect, most, seat in zip(self._prospects, lengths, seats, strict=True)
         ]
 
 
 def _is_alike(one: Seat, other: Seat) -> bool:
-    """Whether a sequence is where it was: it has no text that may go on as before, and a draft may
-    be as long."""
+    """Whether a sequence is where it was: a draft may be as long, and what it may take from the
+    text is as likely, though other tokens."""
     return (
         one.tracker is other.tracker
-        and not one.continuation
-        and not other.continuation
+        and one.match == other.match
+        and len(one.continuation) == len(other.continuation)
         and one.room == other.room
         and one.fixed == other.fixed
         and one.block == other.block

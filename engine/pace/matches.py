@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from bisect import bisect_right
+from collections.abc import Iterator
 from typing import Final
 
 _LONGER: Final = (3, 4, 6, 9, 13, 20, 32, 48)
@@ -17,6 +17,12 @@ def match_place(length: int) -> int:
     return bisect_right(_LONGER, length)
 
 
-def match_end(place: int) -> int:
-    """The length at which the class behind this one begins."""
-    return _LONGER[place] if place < len(_LONGER) else sys.maxsize
+def match_runs(length: int, count: int) -> Iterator[tuple[int, int]]:
+    """The classes that a match of so many tokens goes through while it grows by ``count``, with the
+    number of tokens for which it is in each."""
+    end = length + count
+    while length < end:
+        place = bisect_right(_LONGER, length)
+        after = min(_LONGER[place], end) if place < len(_LONGER) else end
+        yield place, after - length
+        length = after

@@ -90,12 +90,12 @@ class Pace:
             lengths = last.again()
         step = last.idle if not any(lengths) else None
         if step is None:
-            prospects = last.prospects(lengths)
+            prospects = last.prospects(seats, lengths)
             step = Step(
                 *(seats, prospects, last.groups, table),
                 *(self.calibration, self.rates, self.match_rates),
             )
-            if not any(step.lengths) and not step.is_drafting:
+            if not any(step.lengths) and not any(seat.continuation for seat in seats):
                 last.idle = step
         self._consult_watch(seats, step)
         step.seconds = time.perf_counter() - began

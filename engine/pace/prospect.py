@@ -15,6 +15,7 @@ class Prospect:
     """
 
     __slots__ = (
+        "_begun_chances",
         "_best",
         "_extra",
         "_per_token",
@@ -58,6 +59,7 @@ class Prospect:
         self.confidences: list[float] = []
         self.reached: list[float] = []
         self.best_length = 0
+        self._begun_chances = begun_chances
         self._extra = extra
         self._per_token = per_token
         self.chances = chances
@@ -67,11 +69,12 @@ class Prospect:
         if begun_chances:
             self._weigh(begun_chances)
 
-    def afresh(self, most: int) -> Prospect:
-        """The same before anything was drafted, of one that ``begun`` with nothing."""
+    def afresh(self, most: int, continuation: Sequence[int]) -> Prospect:
+        """The same before the drafter made anything, with other tokens from the text."""
         planned = self.planned if most == self.most else most
         return Prospect(
-            *(self._extra, self.worth, self._per_token, self.chances, most), planned=planned
+            *(self._extra, self.worth, self._per_token, self.chances, most),
+            *(list(continuation[: len(self.begun)]), self._begun_chances, planned),
         )
 
     def take(self, count: int) -> None:

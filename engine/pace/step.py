@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from gemma_local.engine.pace.calibration import Calibration
 from gemma_local.engine.pace.chances import Rates, expit
 from gemma_local.engine.pace.cost import CostTable
-from gemma_local.engine.pace.matches import match_end, match_place
+from gemma_local.engine.pace.matches import match_place, match_runs
 from gemma_local.engine.pace.prospect import Prospect
 from gemma_local.engine.pace.tracker import Seat
 from gemma_local.engine.pace.watch import Watch
@@ -188,12 +188,8 @@ class Step:
                 break
             right += 1
         # In one go for all of a class: hundreds of tokens a second may come of matches.
-        first = seat.match
-        while first < seat.match + right:
-            place = match_place(first)
-            end = min(match_end(place), seat.match + right)
-            self._learn_matched(seat, place, True, end - first)
-            first = end
+        for place, times in match_runs(seat.match, right):
+            self._learn_matched(seat, place, True, times)
         if right < min(len(seat.continuation), len(emitted)):
             self._learn_matched(seat, match_place(seat.match + right), False, 1)
 

@@ -62,12 +62,13 @@ def test_drafts_stay_within_every_bound(seed: int) -> None:
         for seat in seats:
             seat.fixed = draw.choice((None, None, draw.randint(0, 16)))
             if seat.fixed is None and draw.random() < 0.5:
-                seat.match = draw.randint(2, 64)
-                seat.continuation = [7] * draw.randint(1, 70)
+                seat.match = draw.choice((2, 30, 64))
+                seat.continuation = [draw.randint(0, 9)] * draw.choice((1, 20, 70))
         step = pace.plan(seats, draw.randint(1, 2), draw.randrange(10**6))
         made = make(step, [draw.random(), float("nan"), draw.random()])
         for i, seat in enumerate(seats):
             assert len(step.begun(i)) <= min(seat.room, lookup_max)
+            assert step.begun(i) == list(seat.continuation[: len(step.begun(i))])
             assert 0 <= len(step.begun(i)) + step.lengths[i] <= seat.room
             assert len(made[i]) <= step.lengths[i] <= draft_max
         drafts = step.settle(made)
@@ -159,6 +160,28 @@ def test_long_drafts_are_taken_from_a_text_that_repeats_itself() -> None:
     assert found.accepted / found.drafted > 0.8
     assert max(n for n, count in enumerate(found.lengths) if count) >= 12
     assert found.speed > 1.3 * simulate(text, 0).speed
+
+
+def test_a_long_match_is_decided_about_once_and_drafted_from_where_it_is() -> None:
+    pace = Pace(draft_max=8, lookup_max=63, most_rows=64)
+    tracker, decided, drafts = pace.track(), [], []
+    for n in range(40):
+        seat = Seat(tracker, 63, match=64, continuation=[n] * 63)
+        step = pace.plan([seat], 2, 0)
+        decided.append(pace._last)
+        [draft] = step.settle(make(step, [0.9]))
+        assert set(draft[: len(step.begun(0))]) <= {n}
+        drafts.append(len(draft))
+        pace.learn(step, [[n] * (len(draft) + 1)], [(len(draft) + 1, 0.1)], 0.01)
+    assert drafts[-16:] == [63] * 16
+    assert len({id(decision) for decision in decided[-16:]}) <= 2
+    # Another match, or one that goes on for less, is another matter.
+    last = pace._last
+    pace.plan([Seat(tracker, 63, match=64, continuation=[7] * 62)], 2, 0)
+    assert pace._last is not last
+    last = pace._last
+    pace.plan([Seat(tracker, 63, match=5, continuation=[7] * 62)], 2, 0)
+    assert pace._last is not last
 
 
 def test_the_drafter_may_go_on_behind_a_short_find() -> None:
