@@ -66,7 +66,7 @@ def _arguments() -> argparse.Namespace:
     add("--no-switching", action="store_true", help="leave out the text that changes its kind")
     add("--uninformed", action="store_true", help="the drafter's confidence tells nothing")
     add("--tokens", type=int, help="of a text, or an answer (default 160; sequences: 24)")
-    add("--passes", type=int, default=4, help="of a fixed length, twice a round and text")
+    add("--passes", type=int, default=4, help="of the longest fixed length, twice a round")
     add("--lines", type=int, default=200, help="of the file (default %(default)s)")
     add("--sequences", type=_numbers, default=(1, 2, 4, 8), help="how many at once, beside 1")
     given = parser.parse_args()

@@ -1,6 +1,6 @@
 """Texts at whose every place it is decided in advance whether a draft is right.
 
-A fixed length costs the same whatever is right, so its seconds a pass are measured on a few passes,
+A fixed length costs the same whatever is right, so its seconds a pass are measured on some passes,
 before the automatic run at the beginning of the text and after it at the end, where more is in the
 cache and each pass takes longer; how many passes the whole text takes is counted. The automatic run
 decodes the whole text.
@@ -32,7 +32,8 @@ _OF_BEST, _OF_BEST_SWITCHING, _OF_PLAIN, _MILLISECONDS = 0.97, 1.05, 0.97, 0.2
 class Plan:
     """How much is measured: texts by their acceptance part by part, and tokens of a part.
 
-    ``passes`` are measured of each fixed length before and after each automatic run.
+    ``passes`` are measured of the longest fixed length before and after each automatic run; of the
+    shorter ones as many as have as many rows, which takes about as long.
     """
 
     texts: tuple[tuple[float, ...], ...]
@@ -156,15 +157,18 @@ def _round(rig: Rig, plan: Plan, text: Text, number: int) -> None:
     lengths = [*lengths[turn:], *lengths[:turn]]
     outcomes: dict[int, list[Outcome]] = {length: [] for length in lengths}
 
+    rows = plan.passes * (max(lengths) + 1)
+
     def measure_fixed(order: Sequence[int], at: int) -> None:
         begun, rest = [*prompt, *said[:at]], said[at:]
         rig.read(begun)
         for length in order:
-            run = rig.dictate(begun, rest, coins.after(at), length, passes=plan.passes)
+            passes = rows // (length + 1)
+            run = rig.dictate(begun, rest, coins.after(at), length, passes=passes)
             outcomes[length].append(run)
 
-    # So that the longest drafts still fit in there.
-    late = max(0, len(said) - plan.passes * (max(lengths) + 1) - 1)
+    # So that even drafts that are right throughout still fit in there.
+    late = max(0, len(said) - rows - 1)
     measure_fixed(lengths, 0)
     auto = rig.dictate(prompt, said, coins, None)
     measure_fixed(lengths[::-1], late)
