@@ -169,8 +169,8 @@ class AgentSettings(_Table):
     mode: Mode = "ask"
     """Only look, ask before every change, edit files without asking, or run commands as well."""
     tools: Literal["auto", "on", "off"] = "auto"
-    """Whether the model may work on files: "auto" in the folder of a project, with a context of
-    8,192 tokens or more; "on" in every folder but those that hold everything."""
+    """Whether the model may work on files: "auto" in the folder of a project, which may be empty,
+    with a context of 8,192 tokens or more; "on" in every folder but those that hold everything."""
     rules: list[Word] = Field(default_factory=list)
     """What is allowed without asking, such as "run: pytest *" or "edit: src/**", or forbidden, such
     as "!run: make deploy *"."""

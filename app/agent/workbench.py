@@ -21,6 +21,7 @@ from gemma_local.app.agent.instructions import (
     example_calls,
     instructions,
 )
+from gemma_local.app.agent.project import is_project
 from gemma_local.app.agent.run.sandbox import KEPT_PREFIX, Sandbox
 from gemma_local.app.agent.terms import Terms
 from gemma_local.app.agent.terse import Terse
@@ -46,33 +47,6 @@ LARGE: Final = 20_000_000_000
 """Parameters from which on a model bears more rules: 26B and 31B."""
 INSTRUCTIONS: Final = "instructions"
 """A key of ``Entry.info`` of a result: names of the instructions that came with it."""
-
-_PROJECT: Final = frozenset(
-    (
-        *(
-            ".git",
-            ".hg",
-            ".jj",
-            "pyproject.toml",
-            "setup.py",
-            "package.json",
-            "Cargo.toml",
-            "go.mod",
-        ),
-        *(
-            "Makefile",
-            "CMakeLists.txt",
-            "meson.build",
-            "pom.xml",
-            "build.gradle",
-            "build.gradle.kts",
-        ),
-        *("Gemfile", "composer.json", "mix.exs", "deno.json", "flake.nix", "Package.swift"),
-        *("AGENTS.md", "CLAUDE.md", "GEMINI.md"),
-    )
-)
-"""What lies in a project's folder, and hardly in another."""
-_PROJECT_ENDINGS: Final = (".sln", ".csproj", ".cabal", ".xcodeproj")
 
 
 @dataclass(slots=True)
@@ -224,20 +198,5 @@ def why_without_tools(terms: Terms, folder: Path, window: int, *, supports_tools
             f"the context of {window:,} tokens is too small for tools: give --ctx {LEAST_CONTEXT}"
         )
     if not is_project(folder):
-        return "this folder looks like no project"
+        return "this folder looks like no project (git init makes it one)"
     return ""
-
-
-def is_project(folder: Path) -> bool:
-    """Whether a folder, or one that it lies in, holds what only projects do."""
-    home = Path.home().resolve()
-    for place in (folder.resolve(), *folder.resolve().parents):
-        if place == home or place == Path(place.anchor):
-            return False
-        try:
-            names = [path.name for path in place.iterdir()]
-        except OSError:
-            return False
-        if not _PROJECT.isdisjoint(names) or any(name.endswith(_PROJECT_ENDINGS) for name in names):
-            return True
-    return False

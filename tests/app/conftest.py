@@ -50,6 +50,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     home = tmp_path / "home"
     work = home / "work"
     work.mkdir(parents=True)
+    # An empty folder would be a project.
+    (work / "letter.txt").touch()
     for name in ("XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
         monkeypatch.setenv(name, str(home / name))
     monkeypatch.setenv("HOME", str(home))

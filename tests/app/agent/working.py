@@ -184,7 +184,9 @@ def working(
 
 
 def repository(root: Path, files: Mapping[str, str]) -> Path:
-    """A git repository with these files, all of them committed."""
+    """A git repository with these files and no others, all of them committed."""
+    # Of the working folder that tests begin in.
+    (root / "letter.txt").unlink(missing_ok=True)
     for path, text in files.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text, encoding="utf-8")

@@ -173,7 +173,8 @@ def test_taking_changes_the_files_can_be_undone_and_the_chat_goes_on(
 
 def test_stopping_ends_all_and_leaves_nothing(ggufs: Path, project: Path) -> None:
     """In the middle of commands, of which nothing runs on."""
-    steps = Steps.of([call("run", command="echo $$ >pid; sleep 100")], ["Never said."])
+    sleep = nap(100)
+    steps = Steps.of([call("run", command=f"echo $$ >pid; {sleep}")], ["Never said."])
     before = state_of(project)
     stop = Stop()
     with desk(build("edge", steps, ggufs / "sleepers"), mode="auto", at_once=2) as here:
@@ -196,7 +197,7 @@ def test_stopping_ends_all_and_leaves_nothing(ggufs: Path, project: Path) -> Non
     assert last == {1: "stopped", 2: "stopped"}
     assert state_of(project) == before
     assert left_behind() == []
-    assert not running("sleep", "100")
+    assert not running(*sleep.split())
 
 
 def test_an_engine_that_dies_is_started_again_once_for_all(pair: Pair, project: Path) -> None:

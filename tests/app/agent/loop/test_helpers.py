@@ -122,7 +122,7 @@ def test_nothing_a_helper_does_can_change_anything(ggufs: Path, project: Path) -
         turned = talk.turn(stop)
     assert turned.end == "stopped"
     assert [each.tool for each in turned.calls] == ["task"]
-    assert sorted(path.name for path in project.iterdir()) == ["Makefile", "a.py"]
+    assert sorted(path.name for path in project.iterdir()) == ["Makefile", "a.py", "letter.txt"]
 
 
 def test_a_helper_that_does_not_come_to_an_end_is_stopped(ggufs: Path, project: Path) -> None:

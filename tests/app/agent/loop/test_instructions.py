@@ -11,7 +11,7 @@ from gemma_local.app.agent.budget import Budget
 from gemma_local.app.agent.files.workspace import Workspace
 from gemma_local.app.agent.instructions import NestedInstructions, example_calls, instructions
 from gemma_local.app.agent.terms import Terms
-from gemma_local.app.agent.workbench import Workbench, is_project, why_without_tools
+from gemma_local.app.agent.workbench import Workbench, why_without_tools
 from gemma_local.models.chat_format import render_history
 from gemma_local.models.message import Message
 from gemma_local.models.prompt import Text
@@ -148,7 +148,8 @@ def test_tools_are_offered_where_there_is_a_project(home: Path, tmp_path: Path) 
 
     plain = tmp_path / "plain"
     (plain / "deep").mkdir(parents=True)
-    assert "no project" in why(plain)
+    (plain / "deep" / "letter.txt").touch()
+    assert "no project" in why(plain) and "git init" in why(plain)
     assert why(plain, "on") == ""
     (plain / "Makefile").touch()
     assert why(plain) == why(plain / "deep") == ""
@@ -160,4 +161,3 @@ def test_tools_are_offered_where_there_is_a_project(home: Path, tmp_path: Path) 
     (home / "Makefile").touch()
     assert "more than one project" in why(home, "on")
     assert "more than one project" in why(Path("/"), "on")
-    assert not is_project(home)

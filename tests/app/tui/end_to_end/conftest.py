@@ -22,4 +22,6 @@ def terminals(command: Command) -> Terminals:
 
     folder = command.home / "work"
     folder.mkdir(parents=True)
+    # An empty folder would be a project.
+    (folder / "letter.txt").touch()
     return Terminals(command, folder)
