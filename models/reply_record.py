@@ -13,6 +13,9 @@ from gemma_local.models.tool_call import ParsedCall, whole_answer_call
 NOT_UNDERSTOOD: Final = (
     "The model tried to use a tool but did not say which; what it wrote is shown as its answer."
 )
+NO_TOOLS: Final = (
+    "The model tried to use a tool but has none here; what it wrote is shown as its answer."
+)
 ONLY_THOUGHT: Final = "The model stopped after its thought and gave no answer; ask it to go on."
 CUT_OFF_IN_THOUGHT: Final = (
     "The model was cut off in its thought, before it answered; give it more tokens or ask for less."
@@ -137,6 +140,8 @@ class Record:
     def finish(self, *, truncated: bool) -> list[Part]:
         """The end of the reply; ``truncated``: something other than the model ended it."""
         parts = self._finish_held()
+        if not self._tools and any(call.name for call in self._calls):
+            self._notices.append(NO_TOOLS)
         if self.answer.strip() or any(call.name for call in self._calls):
             return parts
         unread = "\n".join(call.raw for call in self._calls)

@@ -7,7 +7,7 @@ nothing is restored that was not changed by a tool, and nothing needs to be aske
 from __future__ import annotations
 
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -125,10 +125,12 @@ class Checkpoints:
             raise NotKept(f"changes could not be written down: {error}") from error
 
     def withdraw(self) -> None:
-        """Forget the turn, whose files are as they were before it. Never fails."""
+        """Forget the turn, whose files are as they were before it; folders that it has made go if
+        they are empty. Never fails."""
         turns = self._all()
         withdrawn = [turn for turn in turns if turn.message == self._message]
         turns[:] = [turn for turn in turns if turn.message != self._message]
+        _remove_empty(_made_folders(withdrawn))
         with suppress(OSError):
             self._kept.drop(withdrawn)
 
@@ -238,9 +240,7 @@ class Checkpoints:
                 self._put_back(each, content)
             except OSError as error:
                 failed.append(f"{self._shown(each.path)} ({error.strerror or error})")
-        for path in restoration.folders:
-            with suppress(OSError), OpenFolder(path.parent) as parent:
-                parent.remove_folder(path.name)
+        _remove_empty(restoration.folders)
         if failed:
             raise NotRestored(f"not restored: {', '.join(failed)}; the others were")
         for turn in turns:
@@ -295,8 +295,7 @@ class Checkpoints:
             if is_foreign:
                 foreign.append(self._shown(path))
         messages = tuple(turn.message for turn in turns)
-        made = {path for turn in turns for each in turn.files.values() for path in each.folders}
-        folders = () if is_redo else tuple(sorted(made, key=lambda path: -len(path.parts)))
+        folders = () if is_redo else _made_folders(turns)
         return Restoration(messages, is_redo, tuple(diffs), tuple(foreign), tuple(files), folders)
 
     def _keep_for_redo(self, turns: Sequence[Turn], restoration: Restoration) -> None:
@@ -350,6 +349,18 @@ def _state(path: Path, most: int | None = None) -> tuple[State, bytes | None]:
 def _is_same(one: State | None, other: State) -> bool:
     """Whether a file holds the same; of a new one the mode may not be known."""
     return one is not None and one.digest == other.digest
+
+
+def _made_folders(turns: Iterable[Turn]) -> tuple[Path, ...]:
+    """Folders that were made for files of these turns, the innermost first."""
+    made = {path for turn in turns for each in turn.files.values() for path in each.folders}
+    return tuple(sorted(made, key=lambda path: -len(path.parts)))
+
+
+def _remove_empty(paths: Iterable[Path]) -> None:
+    for path in paths:
+        with suppress(OSError), OpenFolder(path.parent) as parent:
+            parent.remove_folder(path.name)
 
 
 def _missing_folders(path: Path) -> tuple[Path, ...]:

@@ -19,6 +19,7 @@ from gemma_local.engine.messages import Event, Generate, Loading, Prefill
 from gemma_local.models.chat_format import Rendering
 from gemma_local.models.message import Tool
 from gemma_local.models.prompt import Text
+from gemma_local.models.reply_record import NO_TOOLS
 from tests.app.talking import talking
 from tests.ggufs import Drafter, Pair, build, script
 
@@ -164,6 +165,7 @@ def test_a_call_without_tools_is_text(ggufs: Path, tmp_path: Path) -> None:
         assert answered.message is not None
         assert answered.message.text == talk.heard.answer
         assert "read{}" in answered.message.text
+        assert talk.heard.notices == [NO_TOOLS]
         assert answered.message.calls == ()
 
 

@@ -112,10 +112,11 @@ def test_where_one_file_cannot_be_written_all_are_as_they_were(here: Desk, proje
             here,
             changed("app.py", APP, MENDED, 0o755),
             changed("check.py", CHECK, None),
-            changed("fresh.py", None, "f = 2\n", 0o644),
-            changed("large.bin", None, LARGE, 0o644),
+            changed("fresh/inner/fresh.py", None, "f = 2\n", 0o644),
+            changed("large/large.bin", None, LARGE, 0o644),
         )
     assert tree(project) == before
+    assert not (project / "fresh").exists() and not (project / "large").exists()
     assert [entry for entry in here.talk.conversation.entries if not entry.dropped] == entries
     # What undo comes to is the last that was done.
     assert undo(here) == ["first.py"]
