@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
@@ -40,7 +40,9 @@ def guarded_stderr(log: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        screen.flush()
+        # Whose window was closed sees nothing any more.
+        with suppress(OSError):
+            screen.flush()
         os.dup2(before, 2)
         os.close(before)
         os.close(terminal)

@@ -141,6 +141,7 @@ class Choice:
         count, fill, given = len(self._seats), self._seats[0].filled, self._given
         seconds, last = self._seconds, len(self._seconds) - 1
         base = self._at(self._plain)
+        # The usual case: one sequence, for which nobody has asked for rows.
         if count * fill(1) == 1 and most < last:
             return [after - base for after in seconds[1 : most + 2]]
         rows = [count * fill(1 + n) for n in range(given, max(most, given) + 1)]
@@ -265,8 +266,9 @@ class Choice:
     def _more(
         self, seat: Seat, begun: Curve, extra: Sequence[float], worth: float
     ) -> tuple[int, float]:
-        """How many tokens the drafter should add behind what was found in the text, and what they
-        gain: it has to read that first, which takes as long as to draft it."""
+        """How many tokens the drafter should add behind what was found in the text, whose curve is
+        ``begun``, and what they gain: it has to read that first, which takes as long as to draft
+        it."""
         length = len(begun)
         most = min(self._bounds.draft_max, seat.room, len(extra) - 1) - length
         if not length or most < 1:

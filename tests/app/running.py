@@ -222,7 +222,23 @@ def child_of(pid: int) -> int | None:
 
 def wait_gone(*pids: int) -> None:
     """Wait until none of these processes runs."""
-    until(lambda: not any(map(is_running, pids)))
+    try:
+        until(lambda: not any(map(is_running, pids)))
+    except AssertionError:
+        left = filter(is_running, pids)
+        raise AssertionError("\n".join(["still there:", *map(_doings, left)])) from None
+
+
+def _doings(pid: int) -> str:
+    """What a process is and what its threads wait for (Linux)."""
+    place = Path(f"/proc/{pid}")
+    lines = [f"{pid}: {(place / 'cmdline').read_text().replace(chr(0), ' ')}"]
+    for thread in sorted((place / "task").iterdir()):
+        with suppress(OSError):
+            state = (thread / "stat").read_text().rpartition(")")[2].split()[0]
+            name, waits = (thread / "comm").read_text().strip(), (thread / "wchan").read_text()
+            lines.append(f"  {name}: {state} {waits}")
+    return "\n".join(lines)
 
 
 def is_running(pid: int) -> bool:

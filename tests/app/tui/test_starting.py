@@ -128,7 +128,7 @@ async def test_from_the_first_page_to_a_model_that_is_fetched(sizes: Served) -> 
         assert await fetching(chat) is first
         await chat.pilot.press("g")
         await shown(chat, ChatScreen)
-        assert "%" in chat.screen.starting.note
+        await chat.until(lambda: "%" in chat.screen.starting.note)
         sizes.hub.pace = 0.0
         await chat.until(lambda: first.state().stage == "done")
         chat.screen._watch()

@@ -52,6 +52,7 @@ def test_the_window_is_closed(terminals: Terminals, endless: Pair) -> None:
         screen.hang_up()
         wait_gone(*processes)
         is_kept(terminals, words)
+        assert "Traceback" not in terminals.log
 
 
 def test_what_nobody_thought_of(terminals: Terminals, story: Pair) -> None:
