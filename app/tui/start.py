@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -19,6 +20,10 @@ from gemma_local.app.tui.terminal_keeper import TerminalKeeper
 
 if TYPE_CHECKING:
     from gemma_local.app.tui.app import GemmaLocalApp
+
+
+LONGEST_GOODBYE = 30
+"""Seconds after which a process is gone whose window was closed, or that somebody wanted gone."""
 
 
 def run(options: AnswerOptions) -> int:
@@ -79,7 +84,9 @@ def _kept_terminal() -> Iterator[None]:
 
 def _say_goodbye(app: GemmaLocalApp) -> None:
     """Write down what was read, and say how to go on."""
-    if not app.is_interrupted:
+    if app.is_interrupted:
+        _be_gone_in(LONGEST_GOODBYE)
+    else:
         progress.show("keeping what was read, for the next time")
     # Ctrl-C: they will not wait. What was not kept is read again, the next time.
     with suppress(KeyboardInterrupt):
@@ -88,3 +95,11 @@ def _say_goodbye(app: GemmaLocalApp) -> None:
     garbage.end()
     if (farewell := app.farewell) and sys.stdout.isatty():
         print(farewell, flush=True)
+
+
+def _be_gone_in(seconds: int) -> None:
+    """Whatever keeps this process: a thread that does not end would keep it for ever, with nobody
+    left to see that. Where there are alarms."""
+    if sys.platform != "win32":
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(seconds)

@@ -20,7 +20,7 @@ from tests.waiting import PATIENCE
 
 ENTER: Final = "\r"
 ESCAPE: Final = "\x1b"
-CTRL_C, CTRL_D, CTRL_G, CTRL_U, CTRL_Z = (chr(ord(letter) - 64) for letter in "CDGUZ")
+CTRL_C, CTRL_D, CTRL_G, CTRL_T, CTRL_U, CTRL_Z = (chr(ord(key) - 64) for key in "CDGTUZ")
 
 
 AT_ONCE: Final = 16

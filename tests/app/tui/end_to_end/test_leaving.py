@@ -12,7 +12,7 @@ import pytest
 
 from tests.app.running import STORY, wait_gone
 from tests.app.tui.end_to_end.disturbed import OUTCRY
-from tests.app.tui.end_to_end.screen import CTRL_C, CTRL_D, ENTER, ESCAPE, Screen
+from tests.app.tui.end_to_end.screen import CTRL_C, CTRL_D, CTRL_T, ENTER, ESCAPE, Screen
 from tests.app.tui.end_to_end.terminals import POINT, PROMPT, READY, Terminals
 from tests.ggufs import Pair
 
@@ -52,6 +52,17 @@ def test_the_window_is_closed(terminals: Terminals, endless: Pair) -> None:
         screen.hang_up()
         wait_gone(*processes)
         is_kept(terminals, words)
+        assert "Traceback" not in terminals.log
+
+
+def test_nothing_keeps_an_app_whose_window_was_closed(terminals: Terminals, story: Pair) -> None:
+    with terminals.app(story, disturbed=True) as screen:
+        screen.wait_for(READY)
+        screen.keys(CTRL_T)
+        screen.wait_for("it stays")
+        processes = [screen.pid, *screen.below()]
+        screen.hang_up()
+        wait_gone(*processes)
         assert "Traceback" not in terminals.log
 
 
