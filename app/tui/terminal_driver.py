@@ -70,6 +70,21 @@ class TerminalDriver(LinuxDriver):
             # So far the modes are ours, and not those that a shell or an editor wants back.
             self.attrs_before, self._is_first = self._terminal.modes, False
 
+    def _sigcont_application(self, *signal: object) -> None:
+        """Go on after a stop.
+
+        Textual takes the terminal once more even if it had not let go of it: where the app was
+        stopped by SIGSTOP, or not at all, as when its window is closed, which comes with a SIGCONT.
+        Then two threads read what is typed, and one of them never ends, nor does the app.
+        """
+        if self._auto_restart and not self._must_signal_resume:
+            reads = self._key_thread is not None and self._key_thread.is_alive()
+            if not reads or not os.isatty(self.fileno):
+                return
+            self.suspend_application_mode()
+            self._must_signal_resume = True
+        super()._sigcont_application(*signal)
+
     def run_input_thread(self) -> None:
         """Read what is typed, until this driver lets go of the terminal."""
         while not self._terminal.is_heard.wait(0.05):

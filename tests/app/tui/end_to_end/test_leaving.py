@@ -12,7 +12,7 @@ import pytest
 
 from tests.app.running import STORY, wait_gone
 from tests.app.tui.end_to_end.disturbed import OUTCRY
-from tests.app.tui.end_to_end.screen import CTRL_C, CTRL_D, CTRL_T, ENTER, ESCAPE, Screen
+from tests.app.tui.end_to_end.screen import CTRL_C, CTRL_D, CTRL_T, CTRL_U, ENTER, ESCAPE, Screen
 from tests.app.tui.end_to_end.terminals import POINT, PROMPT, READY, Terminals
 from tests.ggufs import Pair
 
@@ -151,6 +151,28 @@ def test_it_is_put_aside_and_taken_up_again(terminals: Terminals, story: Pair) -
         screen.until(lambda: screen.modes == before)
         screen.keys("echo status $?", ENTER)
         screen.wait_for("status 0")
+
+
+def test_who_is_told_to_go_on_without_a_stop_goes_on_and_ends(
+    terminals: Terminals, story: Pair
+) -> None:
+    with terminals.app(story) as screen:
+        before = screen.modes
+        screen.wait_for(READY)
+        for written, numbers in (
+            ("never stopped", [signal.SIGCONT] * 6),
+            ("stopped by force", [signal.SIGSTOP, signal.SIGCONT]),
+        ):
+            for number in numbers:
+                os.kill(screen.pid, number)
+                screen.watch(0.2)
+            screen.keys(written)
+            screen.wait_for(f"{POINT} {written}")
+            screen.keys(CTRL_U)
+            screen.wait_for(f"{POINT} Write")
+        screen.keys(CTRL_D)
+        assert screen.end() == 0
+        assert screen.modes == before and screen.emulator.left_on == []
 
 
 def test_a_person_puts_it_aside_while_it_answers(terminals: Terminals, endless: Pair) -> None:
