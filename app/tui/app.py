@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 TOASTS_CSS: Final = """
-ToastRack { align: right top; margin: 0; }
+ToastRack { align: right top; margin: 0; overflow: hidden; }
 ChatScreen > ToastRack { dock: top; }
 Toast { padding: 0 1; background: $panel; }
 """
